@@ -29,7 +29,7 @@ import {
 import { auditedTerms } from './rules/audited.js'
 import { bill } from './rules/bill.js'
 import type { Discount, EndsBy, Period, Standing, Terms } from './rules/billing.js'
-import { currencyOf, isOverriding } from './rules/charges.js'
+import { currencyOf, overridingIn } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
 import { named, payerOf } from './rules/credit.js'
 import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
@@ -110,8 +110,8 @@ export class BillingLedger {
     const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
     const dueAt = account ? lateUsageDueAt(account) : null
     if (!account || dueAt === null || dueAt > now) return
-    const open = stillOpen(account.usageCharged, now)
-    const alreadyCharged = account.usageCharged.filter((charged) => !open.includes(charged))
+    const open = new Set(stillOpen(account.usageCharged, now))
+    const alreadyCharged = account.usageCharged.filter((charged) => !open.has(charged))
     const asked = alreadyCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
       charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
     )
@@ -342,7 +342,7 @@ function agreedTerms({
   customer: Payer
 }): Terms {
   const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency)
-  const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency))
+  const overrides = currency === null ? request.priceOverrides && [] : request.priceOverrides?.filter(overridingIn(subscription, currency))
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
   checkOverrides(asked, subscription, currency)
   return { ...termsAfter(before, asked, discount), currency }

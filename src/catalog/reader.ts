@@ -1,10 +1,12 @@
+import { LRUCache } from 'lru-cache'
+import { catalogVersion } from '../environment/records/catalog-version.js'
 import type { Columns } from '../platform/list/columns.js'
 import { withRecords } from '../platform/list/page.js'
 import type { ListRequest, Page } from '../platform/list/request.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { type Coupon, couponExists } from './model/coupon.js'
 import type { ShownFeature } from './model/feature.js'
-import { inheritedEntitlements } from './model/inheritance.js'
+import { Inheritance } from './model/inheritance.js'
 import type { PackageEntitlement, PackageVersion, VersionFacts } from './model/package.js'
 import { productNotFound } from './model/problems.js'
 import type { ProductFacts } from './model/product.js'
@@ -12,6 +14,7 @@ import { type CatalogSizes, catalogSizes } from './model/sizes.js'
 import { findCoupon, findCoupons } from './records/coupons.js'
 import * as repository from './records/lists.js'
 import type { CatalogService } from './service.js'
+import { inSteps } from './steps.js'
 
 /** What domains above the catalog know of what is in it. */
 interface CatalogUsers {
@@ -26,6 +29,8 @@ export class CatalogReader {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
   readonly #users: CatalogUsers
+  /** By environment, of the version of its catalog that they were found out at. */
+  readonly #sizes = new LRUCache<string, { version: number; sizes: CatalogSizes }>({ max: 1_000 })
 
   constructor({ prisma, catalog, users }: { prisma: PrismaClient; catalog: CatalogService; users: CatalogUsers }) {
     this.#prisma = prisma
@@ -71,7 +76,7 @@ export class CatalogReader {
   /** What each of these versions (our ids) inherits. */
   async inherited(environmentId: string, versionIds: readonly string[]): Promise<Map<string, PackageEntitlement[]>> {
     const versions = await this.versions(environmentId, versionIds)
-    return new Map(versionIds.map((id) => [id, inheritedEntitlements(versions.get(id)!, versions)]))
+    return inSteps(inheritedBy(versionIds, versions))
   }
 
   /** The plans of a product that are sold now, in no order. Null: of the default product. Fails with PRODUCT_NOT_FOUND. */
@@ -85,14 +90,17 @@ export class CatalogReader {
     return this.#latest(environmentId, { kind: 'PLAN', productId })
   }
 
-  /** How long lists of what is sold now are. */
+  /** How long lists of what is sold now are. The catalog is read once for each of its versions. */
   async sizes(environmentId: string): Promise<CatalogSizes> {
+    const version = await catalogVersion(this.#prisma, environmentId)
+    const known = this.#sizes.get(environmentId)
+    if (known?.version === version) return known.sizes
     const ids = await repository.findLatestVersionIds(this.#prisma, environmentId, {})
     const versions = await this.versions(environmentId, ids)
-    return catalogSizes(
-      ids.map((id) => versions.get(id)!),
-      versions,
-    )
+    const latest = ids.map((id) => versions.get(id)!)
+    const sizes = await inSteps(catalogSizes(latest, versions))
+    this.#sizes.set(environmentId, { version, sizes })
+    return sizes
   }
 
   async listProducts(environmentId: string, request: ListRequest): Promise<Page<ProductFacts>> {
@@ -121,6 +129,19 @@ export class CatalogReader {
     const versions = await this.versions(environmentId, ids)
     return ids.map((id) => versions.get(id)!)
   }
+}
+
+function* inheritedBy(
+  versionIds: readonly string[],
+  versions: ReadonlyMap<string, PackageVersion>,
+): Generator<void, Map<string, PackageEntitlement[]>> {
+  const inheritance = new Inheritance(versions)
+  const inherited = new Map<string, PackageEntitlement[]>()
+  for (const id of versionIds) {
+    inherited.set(id, inheritance.of(versions.get(id)!))
+    yield
+  }
+  return inherited
 }
 
 const byId = <T extends { id: string }>(records: readonly T[]) => new Map(records.map((record) => [record.id, record]))

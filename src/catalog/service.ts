@@ -19,6 +19,7 @@ import { CatalogPlanner } from './planner.js'
 import * as repository from './records/catalog.js'
 import type { FrozenPrice, FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
+import { inSteps } from './steps.js'
 
 interface ApplyOptions {
   /** Answers what would change and changes nothing. */
@@ -154,8 +155,9 @@ export class CatalogService {
   async versions(db: Db, environmentId: string, ids: Iterable<string>): Promise<Map<string, PackageVersion>> {
     const frozen = new Map<string, FrozenVersion>()
     for (let wanted = new Set(ids); wanted.size > 0; ) {
-      for (const version of await this.#frozenVersions(db, environmentId, [...wanted])) frozen.set(version.id, version)
-      const basePlans = [...frozen.values()].flatMap(({ basePlanVersionId }) => basePlanVersionId ?? [])
+      const found = await this.#frozenVersions(db, environmentId, [...wanted])
+      for (const version of found) frozen.set(version.id, version)
+      const basePlans = found.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? [])
       // Each version inherits from an older one, so this comes to an end.
       wanted = new Set(basePlans.filter((id) => !frozen.has(id)))
     }
@@ -258,7 +260,8 @@ export class CatalogService {
     const keyOf = (id: string) => `${environmentId}:${id}`
     const known = ids.flatMap((id) => this.#versions.get(keyOf(id)) ?? [])
     if (known.length === ids.length) return known
-    const missing = ids.filter((id) => !known.some((version) => version.id === id))
+    const knownIds = new Set(known.map(({ id }) => id))
+    const missing = ids.filter((id) => !knownIds.has(id))
     const found = await repository.findVersions(db, environmentId, missing)
     for (const version of found) this.#versions.set(keyOf(version.id), version)
     return [...known, ...found]
@@ -267,17 +270,37 @@ export class CatalogService {
   /** Features are read each time: a new display name or unit is to be seen at once, and one query costs little. */
   async #withFeatures(db: Db, environmentId: string, versions: Iterable<FrozenVersion>): Promise<Map<string, PackageVersion>> {
     const all = [...versions]
-    const ids = new Set(all.flatMap(({ entitlements, prices }) => [...entitlements, ...prices].flatMap(({ featureId }) => featureId ?? [])))
+    const ids = await inSteps(featureIdsOf(all))
     const features = ids.size === 0 ? [] : await repository.findFeatures(db, environmentId, [...ids])
     const byId = new Map(features.map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
-    return new Map(
-      all.map((version) => {
-        const entitlements = version.entitlements.map((entitlement) => ({ ...entitlement, feature: byId.get(entitlement.featureId)! }))
-        const prices = version.prices.map((price) => ({ ...price, unitTransformation: unitTransformationOf(price, byId) }))
-        return [version.id, { ...version, entitlements, prices }]
-      }),
-    )
+    return inSteps(completed(all, byId))
   }
+}
+
+/** A step for each version. */
+function* featureIdsOf(versions: readonly FrozenVersion[]): Generator<void, Set<string>> {
+  const ids = new Set<string>()
+  for (const { entitlements, prices } of versions) {
+    for (const { featureId } of entitlements) ids.add(featureId)
+    for (const { featureId } of prices) if (featureId !== null) ids.add(featureId)
+    yield
+  }
+  return ids
+}
+
+/** By our id, with their features. A step for each version. */
+function* completed(
+  versions: readonly FrozenVersion[],
+  features: ReadonlyMap<string, Feature>,
+): Generator<void, Map<string, PackageVersion>> {
+  const all = new Map<string, PackageVersion>()
+  for (const version of versions) {
+    const entitlements = version.entitlements.map((entitlement) => ({ ...entitlement, feature: features.get(entitlement.featureId)! }))
+    const prices = version.prices.map((price) => ({ ...price, unitTransformation: unitTransformationOf(price, features) }))
+    all.set(version.id, { ...version, entitlements, prices })
+    yield
+  }
+  return all
 }
 
 function unitTransformationOf(

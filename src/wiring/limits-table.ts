@@ -1,5 +1,5 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
-import { maxCatalogInForce, maxEntitlements, maxMetaDataBytes, maxPrices, maxTextCharacters } from '../catalog/document/text-limits.js'
+import { maxCatalogInForce, maxDefinitionDepth, maxEntitlements, maxMetaDataBytes, maxPrices, maxTextCharacters } from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { maxIdentifierLength } from '../kernel/id.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
@@ -317,6 +317,14 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       refused,
       ['unit/catalog/document/long-texts.test.ts', 'are refused where they are longer than the API takes them, each with its path'],
     ),
+    row('base plans of a plan, add-ons that need each other', `${count(maxDefinitionDepth)} deep`, refused, [
+      'unit/catalog/document/inheritance-checks.test.ts',
+      'has a bound for base plans, and for add-ons that need each other',
+    ]),
+    row('features of a plan with those that it inherits', count(maxEntitlements), refused, [
+      'unit/catalog/document/inheritance-checks.test.ts',
+      'have a bound together with those that it inherits, each counted once',
+    ]),
     row('a catalog in force', `about ${count(maxCatalogInForce)} characters as JSON`, refused, [
       'unit/catalog/planner.test.ts',
       'refuses what makes a catalog longer than it may be, and lets it become shorter',

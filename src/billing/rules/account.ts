@@ -97,8 +97,9 @@ export function usageAsked(account: Account, change: BilledChange): UsageAsked[]
   const ended = { start: Math.max(part.start, usageFrom ?? part.start), end: part.end < at ? part.end : (usageUntil ?? part.end) }
   // In the currency of the period, which may be another one from its end on.
   const prices = chargesOf(before, { ...terms, currency: standing.currency }).usage.map(({ price }) => price)
+  const byId = new Map(prices.map((price) => [price.id, price]))
   const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
-    const price = charge?.price ?? prices.find(({ id }) => id === priceId)
+    const price = charge?.price ?? byId.get(priceId)
     return price?.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
   })
   const isShared = part.start > standing.period.start
@@ -148,7 +149,9 @@ export function lateUsageDueAt({ standing, usageCharged }: Account): EpochMs | n
 export const stillOpen = (charged: readonly UsageCharged[], at: EpochMs): UsageCharged[] =>
   charged.filter(({ period }) => period.end + lateMs > at)
 
-export const isSameUsage = (a: UsageCharged, b: UsageCharged): boolean => a.priceId === b.priceId && isSamePeriod(a.period, b.period)
+/** Names the price and the period that it charges. */
+export const usageKey = ({ priceId, period }: Pick<UsageCharged, 'priceId' | 'period'>): string =>
+  `${priceId} ${period.start} ${period.end}`
 
 /** The billing period that a charged subscription is in at an instant. */
 export function chargedPeriod(subscription: Subscription, at: EpochMs): Period | null {

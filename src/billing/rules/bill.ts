@@ -17,9 +17,9 @@ import {
   isCharged,
   isReplaced,
   isSamePeriod,
-  isSameUsage,
   newAccount,
   stillOpen,
+  usageKey,
 } from './account.js'
 import { pastCharges, withPastPeriods } from './backdated.js'
 import type { Discount, InvoiceReason, Period, Standing, Terms } from './billing.js'
@@ -291,7 +291,8 @@ function endPeriod({
     alreadyCharged: usageCharged,
     discount: discountAt(account, { customerDiscount, period: next?.period ?? runningAt(standing.period, at), at }),
   })
-  const left = stillOpen([...charged, ...usageCharged.filter((other) => !charged.some((known) => isSameUsage(known, other)))], at)
+  const known = new Set(charged.map(usageKey))
+  const left = stillOpen([...charged, ...usageCharged.filter((other) => !known.has(usageKey(other)))], at)
   const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: left }
   const billed = withPending(ending, draft)
   return { ...billed, account: { ...billed.account, terms: agreed } }

@@ -37,16 +37,24 @@ export function chargesOf(content: Content, { currency, priceOverrides }: SoldTe
   const usage: Charge[] = []
   const sold = [{ version: content.plan, quantity: 1 }, ...content.addons]
   const counted = new Set<string>()
+  const overrides = new Map<string, PriceOverride[]>()
+  for (const override of priceOverrides) {
+    const others = overrides.get(whatIsReplaced(override))
+    if (others) others.push(override)
+    else overrides.set(whatIsReplaced(override), [override])
+  }
+  const chosen = new Map(content.quantities.map(({ featureId, quantity }) => [featureId, quantity]))
   for (const { version, quantity: held } of sold) {
     for (const listed of pricesIn(content, version, currency)) {
-      const price = overridden(listed, version, priceOverrides)
+      const price = overridden(listed, overrides.get(whatIsSold(version, listed)))
       const charge = { price, version, isAgreed: price !== listed }
       if (price.billingModel === 'FLAT_FEE') fixed.push({ ...charge, quantity: decimal.fromNumber(held) })
       else if (price.billingModel === 'USAGE_BASED') usage.push({ ...charge, quantity: decimal.zero })
       // Units are bought once, whoever sells them too: the plan before its add-ons.
       else if (!counted.has(price.featureId!)) {
         counted.add(price.featureId!)
-        const units = unitsOf(content, price)
+        // What was bought, else the least that can be.
+        const units = chosen.get(price.featureId!) ?? leastUnits(price)
         fixed.push({ ...charge, quantity: held === 1 ? units : decimal.multiply(units, decimal.fromNumber(held)) })
       }
     }
@@ -63,11 +71,6 @@ function pricesIn(content: Content, version: PackageVersion, currency: string | 
 
 const isFlat = ({ billingModel }: Price): boolean => billingModel === 'FLAT_FEE'
 
-/** What was bought, else the least that can be. */
-function unitsOf({ quantities }: Content, price: Price): decimal.Decimal {
-  return quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? leastUnits(price)
-}
-
 /** What is bought of a feature, and of which package. */
 export interface Bought {
   versionId: string
@@ -83,25 +86,27 @@ export function boughtUnits(content: Content, terms: SoldTerms): Map<string, Bou
   )
 }
 
-function overridden(price: Price, version: PackageVersion, overrides: readonly PriceOverride[]): Price {
-  const own = overrides.find((override) => isPriceOf(override, version, price))
+/** `overrides`: those of what the price sells. */
+function overridden(price: Price, overrides: readonly PriceOverride[] = []): Price {
+  const own = overrides.find((override) => isIn(override, price.currency))
   if (!own) return price
   const tiersMode = own.tiers ? (price.tiersMode ?? 'GRADUATED') : null
   return { ...price, amount: own.tiers ? null : own.amount, tiers: own.tiers, tiersMode, blockSize: own.blockSize ?? price.blockSize }
 }
 
-function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride, { kind, refId }: PackageVersion, price: Price): boolean {
-  return (
-    addonRefId === (kind === 'ADDON' ? refId : null) &&
-    featureRefId === price.featureRefId &&
-    (currency === null || currency === price.currency)
-  )
-}
+const isIn = ({ currency: own = null }: PriceOverride, currency: string | null): boolean => own === null || own === currency
 
-/** Whether the content is charged by a price that the override replaces. */
-export function isOverriding(override: PriceOverride, content: Content, currency: string | null): boolean {
-  const sold = [content.plan, ...content.addons.map(({ version }) => version)]
-  return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))
+/** A feature, or the flat fee, of the plan or of an add-on. */
+const nameOf = (addonRefId: string | null, featureRefId: string | null): string => JSON.stringify([addonRefId, featureRefId])
+const whatIsReplaced = ({ addonRefId, featureRefId }: PriceOverride): string => nameOf(addonRefId, featureRefId)
+const whatIsSold = ({ kind, refId }: PackageVersion, { featureRefId }: Price): string =>
+  nameOf(kind === 'ADDON' ? refId : null, featureRefId)
+
+/** Tells of overrides whether the content is charged by a price that they replace. */
+export function overridingIn(content: Content, currency: string | null): (override: PriceOverride) => boolean {
+  const versions = [content.plan, ...content.addons.map(({ version }) => version)]
+  const sold = new Set(versions.flatMap((version) => pricesIn(content, version, currency).map((price) => whatIsSold(version, price))))
+  return (override) => sold.has(whatIsReplaced(override)) && isIn(override, currency)
 }
 
 /** What an invoice says of the package that something is sold by. */

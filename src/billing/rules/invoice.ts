@@ -162,9 +162,12 @@ function usageLinesOf({
 }): { charged: UsageCharged[]; lines: Line[] } {
   const charged: UsageCharged[] = []
   const lines: Line[] = []
+  const startOf = (of: { priceId: string; period: Period }) => `${of.priceId} ${of.period.start}`
+  const known = new Map(alreadyCharged.toReversed().map((one) => [startOf(one), one]))
+  const chargeOf = new Map(charges.map((charge) => [charge.price.id, charge]))
   for (const { priceId, period, quantity: until, earlier } of usage) {
-    const before = alreadyCharged.find((other) => other.priceId === priceId && other.period.start === period.start)
-    const charge = before?.charge ?? charges.find(({ price }) => price.id === priceId)
+    const before = known.get(startOf({ priceId, period }))
+    const charge = before?.charge ?? chargeOf.get(priceId)
     if (!charge) continue
     const { price, version } = charge
     const quantity = unitsUsed(price, { until, before: earlier?.quantity })

@@ -7,7 +7,7 @@ import { type Money, minorDigits } from '../../kernel/money.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { ProrationBehavior } from './account.js'
 import type { CollectionMethod, Content, Discount, PriceOverride, Terms } from './billing.js'
-import { isOverriding } from './charges.js'
+import { overridingIn } from './charges.js'
 
 /** A discount that is agreed for one subscription only. */
 export interface AdHocDiscount {
@@ -100,8 +100,10 @@ export function overridesAfter(before: PriceOverride[], agreed: object | null): 
 
 /** Fails with BAD_USER_INPUT when the request names a price that the content is not charged by in this currency. */
 export function checkOverrides({ priceOverrides }: BillingRequest, content: Content, currency: Terms['currency']): void {
-  for (const [index, override] of (priceOverrides ?? []).entries()) {
-    if (isOverriding(override, content, currency)) continue
+  if (!priceOverrides?.length) return
+  const isOverriding = overridingIn(content, currency)
+  for (const [index, override] of priceOverrides.entries()) {
+    if (isOverriding(override)) continue
     const path = `priceOverrides[${index}]`
     const what = override.featureRefId === null ? 'flat fee' : `price of feature "${override.featureRefId}"`
     const where = override.addonRefId === null ? `plan "${content.plan.refId}"` : `add-on "${override.addonRefId}"`

@@ -1,7 +1,16 @@
 /** What the definitions of a catalog say about each other: that what they name exists and fits. */
 import { Suggestions, shortened } from '../../kernel/nearest.js'
-import type { CatalogDocument, CatalogProblem, CouponDefinition, FeatureDefinition, PlanDefinition, ProductDefinition } from './document.js'
+import type {
+  AddonDefinition,
+  CatalogDocument,
+  CatalogProblem,
+  CouponDefinition,
+  FeatureDefinition,
+  PlanDefinition,
+  ProductDefinition,
+} from './document.js'
 import { isMap, join } from './document-path.js'
+import { checkDepths, checkInherited } from './inheritance-checks.js'
 import {
   type AddonHead,
   checkDistinct,
@@ -60,8 +69,17 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
   }
   for (const { path, value } of catalog.coupons) if (value) checkCoupon(value, path, report)
 
-  checkCycles(catalog.plans, 'basePlan', (plan) => (plan.basePlan === null ? [] : [plan.basePlan]), report)
-  checkCycles(catalog.addons, 'dependencies', (addon) => addon.dependencies, report)
+  const basesOf = ({ basePlan }: Pick<PlanDefinition, 'basePlan'>) => (basePlan === null ? [] : [basePlan])
+  const needsOf = ({ dependencies }: Pick<AddonDefinition, 'dependencies'>) => dependencies
+  checkDepths(standing(catalog.plans, basesOf), 'basePlan', standingIn(current?.plans, basesOf), report)
+  checkDepths(standing(catalog.addons, needsOf), 'dependencies', standingIn(current?.addons, needsOf), report)
+  checkInherited(
+    catalog.plans.flatMap(({ value, ...located }) => (value ? [{ ...located, ...value }] : [])),
+    current?.plans ?? [],
+    report,
+  )
+  checkCycles(catalog.plans, 'basePlan', basesOf, report)
+  checkCycles(catalog.addons, 'dependencies', needsOf, report)
 
   const namedBy: Named = {
     product: products,
@@ -91,6 +109,11 @@ function checkNames(raw: unknown, path: string, named: Named, report: Report): v
     }
   }
 }
+
+const standing = <T extends { refId: string }>(items: readonly Located<T>[], namesOf: (item: T) => readonly string[]) =>
+  items.flatMap(({ path, value }) => (value ? [{ refId: value.refId, path, names: namesOf(value) }] : []))
+const standingIn = <T extends { refId: string }>(items: readonly T[] = [], namesOf: (item: T) => readonly string[]) =>
+  items.map((item) => ({ refId: item.refId, names: namesOf(item) }))
 
 const named = <T extends { refId: string }>(items: readonly T[] = []) => new Map(items.map((item) => [item.refId, item]))
 
@@ -236,19 +259,30 @@ function checkCycles<T extends { refId: string }>(items: Located<T>[], key: stri
   const byRefId = new Map(items.map((item) => [item.refId, item]))
   const done = new Set<string>()
   const trail: string[] = []
+  /** What is left to look at of each on the trail. There may be thousands, more than functions may call each other. */
+  const left: Iterator<string>[] = []
   const placeOnTrail = new Map<string, number>()
-  const visit = (refId: string): void => {
-    const item = byRefId.get(refId)
-    if (!item?.value || done.has(refId)) return
+  const enter = (refId: string): void => {
+    const value = byRefId.get(refId)?.value
+    if (!value || done.has(refId)) return
     placeOnTrail.set(refId, trail.push(refId) - 1)
-    for (const next of namedBy(item.value)) {
-      const from = placeOnTrail.get(next)
-      if (from === undefined) visit(next)
-      else report(`${item.path}.${key}`, `leads back to itself: ${circle(trail, from)} -> ${next}`)
-    }
-    trail.pop()
-    placeOnTrail.delete(refId)
-    done.add(refId)
+    left.push(namedBy(value)[Symbol.iterator]())
   }
-  for (const { value } of items) if (value) visit(value.refId)
+  for (const { value } of items) {
+    if (value) enter(value.refId)
+    while (trail.length > 0) {
+      const refId = trail.at(-1)!
+      const next = left.at(-1)!.next()
+      if (next.done) {
+        trail.pop()
+        left.pop()
+        placeOnTrail.delete(refId)
+        done.add(refId)
+        continue
+      }
+      const from = placeOnTrail.get(next.value)
+      if (from === undefined) enter(next.value)
+      else report(`${byRefId.get(refId)!.path}.${key}`, `leads back to itself: ${circle(trail, from)} -> ${next.value}`)
+    }
+  }
 }

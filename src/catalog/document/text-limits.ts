@@ -4,13 +4,15 @@
 export const maxCatalogBytes = 1024 * 1024
 /** About so many characters, of all that is in force as JSON. */
 export const maxCatalogInForce = 4 * maxCatalogBytes
-/** Each, of one plan or add-on: its customers hold all of them. */
+/** Each, of one plan or add-on: its customers hold all of them. Of a plan that inherits also the features that it gives in all. */
 export const maxEntitlements = 1_000
 export const maxPrices = 1_000
 /** Of texts in definitions, by their key; all others are as long as identifiers. */
 export const maxTextCharacters: Readonly<Record<string, number>> = { description: 4_000, displayName: 1_000, name: 1_000 }
 /** Of metadata as JSON. */
 export const maxMetaDataBytes = 64 * 1024
+/** Base plans of a plan, each the base plan of the one before; the same of add-ons that need each other. */
+export const maxDefinitionDepth = 32
 /** Of lists and maps in each other. */
 export const maxCatalogDepth = 32
 /** Brackets that are open at a time; some may stand in texts and mean nothing. */

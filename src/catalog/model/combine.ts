@@ -22,7 +22,7 @@ export interface Grant {
   budgetUsedUp?: boolean
 }
 
-interface PlanGrant<G extends Grant> {
+export interface PlanGrant<G extends Grant> {
   grant: G
   /** How it meets the base plan's: Increment adds to it, Override replaces it. */
   behavior: EntitlementBehavior
@@ -86,10 +86,12 @@ export function mostGenerous<G extends Grant>(grants: readonly G[]): G | null {
 
 /** From the farthest base plan up to the plan: each replaces or adds to what it inherits. */
 function inherited<G extends Grant>(plans: readonly PlanGrant<G>[]): G | null {
-  return plans.reduceRight<G | null>(
-    (base, { grant, behavior }) => (base !== null && behavior === 'Increment' ? added(base, grant) : grant),
-    null,
-  )
+  return plans.reduceRight<G | null>(overInherited, null)
+}
+
+/** What a plan's grant makes of the one that it inherits; null: it inherits none. */
+export function overInherited<G extends Grant>(base: G | null, { grant, behavior }: PlanGrant<G>): G {
+  return base !== null && behavior === 'Increment' ? added(base, grant) : grant
 }
 
 function added<G extends Grant>(base: G, increment: Grant): G {

@@ -26,7 +26,8 @@ interface Offer {
   pricePoints: PricePoint[]
 }
 
-export function offer({
+/** A step for each plan. */
+export function* offer({
   plans,
   buyer,
   isForAllCountries,
@@ -34,16 +35,20 @@ export function offer({
   plans: readonly PackageVersion[]
   buyer: Buyer
   isForAllCountries: boolean
-}): Offer {
+}): Generator<void, Offer> {
   const currency = currencyFor(
     plans.flatMap(({ prices }) => prices),
     buyer,
   )
-  const quoted = plans.map((plan) => ({
-    plan,
-    prices: pricesFor(plan.prices, { ...buyer, currency: currencyFor(plan.prices, buyer) }, null),
-  }))
-  const points = new Map(quoted.map(({ plan, prices }) => [plan.id, pricePoints(plan, prices)]))
+  const quoted: { plan: PackageVersion; offered: PackageVersion }[] = []
+  const points = new Map<string, PricePoint[]>()
+  for (const plan of plans) {
+    const prices = pricesFor(plan.prices, { ...buyer, currency: currencyFor(plan.prices, buyer) }, null)
+    const offered = { ...plan, entitlements: leastEntitlements(plan, prices) }
+    quoted.push({ plan, offered: isForAllCountries ? offered : { ...offered, prices } })
+    points.set(plan.id, pricePoints(plan, prices))
+    yield
+  }
   const monthly = ({ plan }: { plan: PackageVersion }) => points.get(plan.id)![0]?.amount ?? decimal.zero
   const byPrice = quoted.toSorted(
     (a, b) =>
@@ -53,10 +58,7 @@ export function offer({
   )
   return {
     currency,
-    plans: byPrice.map(({ plan, prices }) => {
-      const offered = { ...plan, entitlements: leastEntitlements(plan, prices) }
-      return isForAllCountries ? offered : { ...offered, prices }
-    }),
+    plans: byPrice.map(({ offered }) => offered),
     pricePoints: byPrice.flatMap(({ plan }) => points.get(plan.id)!),
   }
 }
@@ -64,11 +66,13 @@ export function offer({
 /** With what the fewest units of each price give. Of a plan that inherits, what is bought is not all that counts: it stays as it was written. */
 function leastEntitlements({ entitlements, basePlanVersionId }: PackageVersion, prices: readonly Price[]): PackageEntitlement[] {
   if (basePlanVersionId !== null) return entitlements
+  const leastOf = new Map<string, decimal.Decimal>()
+  for (const price of prices.filter(isPerUnit)) {
+    const [given, known] = [unitsGiven(price, leastUnits(price)), leastOf.get(price.featureId!)]
+    if (known === undefined || decimal.compare(given, known) < 0) leastOf.set(price.featureId!, given)
+  }
   return entitlements.map((entitlement) => {
-    const least = prices
-      .filter((price) => isPerUnit(price) && price.featureId === entitlement.featureId)
-      .map((price) => unitsGiven(price, leastUnits(price)))
-      .sort(decimal.compare)[0]
+    const least = leastOf.get(entitlement.featureId)
     if (least === undefined || entitlement.hasUnlimitedUsage) return entitlement
     return { ...entitlement, usageLimit: decimal.max(entitlement.usageLimit ?? decimal.zero, least) }
   })
@@ -116,8 +120,18 @@ function leastCharge({ billingModel, amount, tiers, tiersMode, blockSize, minUni
 /** Rounded as the currency is written; a twelfth of a year's price. */
 function perMonth(amount: decimal.Decimal, billingPeriod: BillingPeriod, currency: Currency): decimal.Decimal {
   if (billingPeriod === 'MONTHLY') return amount
+  return decimal.fromText((decimal.toNumber(amount) / 12).toFixed(digitsOf(currency)))
+}
+
+/** Intl takes longer to find it out than all else of a plan does. */
+const knownDigits = new Map<Currency, number>()
+
+function digitsOf(currency: Currency): number {
+  const known = knownDigits.get(currency)
+  if (known !== undefined) return known
   const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-  return decimal.fromText((decimal.toNumber(amount) / 12).toFixed(digits))
+  knownDigits.set(currency, digits)
+  return digits
 }
 
 /** As it is written beside an amount: `$`, `€`; the code where there is no sign. */

@@ -34,14 +34,9 @@ export function pricesFor(
     const isHere = price.billingCountryCode === null || price.billingCountryCode === buyer.countryCode
     return isHere && price.currency === buyer.currency && (billingPeriod === null || price.billingPeriod === billingPeriod)
   })
-  return quoted.filter((price) => price.billingCountryCode !== null || !quoted.some((other) => isLocalTwin(price, other)))
+  const local = new Set(quoted.flatMap((price) => (price.billingCountryCode === null ? [] : [thingOf(price)])))
+  return quoted.filter((price) => price.billingCountryCode !== null || !local.has(thingOf(price)))
 }
 
-function isLocalTwin(price: Price, other: Price): boolean {
-  return (
-    other.billingCountryCode !== null &&
-    other.billingModel === price.billingModel &&
-    other.billingPeriod === price.billingPeriod &&
-    other.featureId === price.featureId
-  )
-}
+/** What is sold by a price, whatever it costs where. */
+const thingOf = ({ billingModel, billingPeriod, featureId }: Price): string => `${billingModel} ${billingPeriod} ${featureId}`

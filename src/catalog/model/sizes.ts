@@ -1,4 +1,4 @@
-import { inheritedEntitlements } from './inheritance.js'
+import { countGiven } from './inheritance.js'
 import { billingPeriods, type PackageVersion } from './package.js'
 
 /** How long the lists of a catalog are: of what is sold now, and on average where each record has one. Products of them are what nested lists come to. */
@@ -12,17 +12,23 @@ export interface CatalogSizes {
   tiers: number
 }
 
-/** `versions` has what they inherit from too. */
-export function catalogSizes(latest: readonly PackageVersion[], versions: ReadonlyMap<string, PackageVersion>): CatalogSizes {
+/** `versions` has them and what they inherit from. In steps of some of them. */
+export function* catalogSizes(
+  latest: readonly PackageVersion[],
+  versions: ReadonlyMap<string, PackageVersion>,
+): Generator<void, CatalogSizes> {
+  const given = yield* countGiven(versions)
+  const plansOf = new Map<string, number>()
+  for (const { kind, productId } of latest) if (kind === 'PLAN') plansOf.set(productId, (plansOf.get(productId) ?? 0) + 1)
   const [plans, addons] = [latest.filter(({ kind }) => kind === 'PLAN'), latest.filter(({ kind }) => kind === 'ADDON')]
   return {
-    plans: Math.max(0, ...plans.map((plan) => plans.filter(({ productId }) => productId === plan.productId).length)),
+    plans: [...plansOf.values()].reduce((most, count) => Math.max(most, count), 0),
     billingPeriods: billingPeriods.length,
     plan: {
       entitlements: average(plans, ({ entitlements }) => entitlements.length),
       prices: average(plans, ({ prices }) => prices.length),
       compatibleAddons: average(plans, ({ compatibleAddonIds }) => compatibleAddonIds.length),
-      inheritedEntitlements: average(plans, (plan) => inheritedEntitlements(plan, versions).length),
+      inheritedEntitlements: average(plans, ({ basePlanVersionId }) => given.get(basePlanVersionId ?? '') ?? 0),
     },
     addon: {
       entitlements: average(addons, ({ entitlements }) => entitlements.length),

@@ -81,6 +81,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
   })
   const budgets = await loadBudgets(db, sources, environmentId, budgeted)
   const promotionalOf = byCustomer(promotional)
+  const resourcesOf = byCustomer(resources)
   return holders.map(({ customerId: customerRefId, resourceId: resourceRefId }): Holdings => {
     const customer = customers.get(customerRefId)
     const facts = { environmentId, customerRefId, resourceRefId }
@@ -88,7 +89,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
       const nothing = { subscriptions: [], promotional: [], features: new Map(), basePlans: new Map() }
       return { ...facts, ...nothing, customer: null, resource: null, version: 0, accessVersion: 0 }
     }
-    const resource = resources.find(({ customerId, refId }) => customerId === customer.id && refId === resourceRefId)
+    const resource = resourcesOf.get(customer.id)?.find(({ refId }) => refId === resourceRefId)
     return {
       ...facts,
       customer: {

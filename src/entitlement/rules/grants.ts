@@ -4,7 +4,7 @@
  * grant      one source's offer for one feature
  */
 import type { SoldTerms } from '../../billing/rules/charges.js'
-import { type AddonGrant, combineWithinSubscription, type Grant } from '../../catalog/model/combine.js'
+import { type AddonGrant, combineWithinSubscription, type Grant, type PlanGrant } from '../../catalog/model/combine.js'
 import type { Feature } from '../../catalog/model/feature.js'
 import type { PackageEntitlement, PackageVersion } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -85,36 +85,42 @@ export function subscriptionGrants(facts: GrantFacts, subscription: Subscription
     const feature = facts.features.get(entitlement.featureId)
     if (feature) own.set(feature.id, { ...source, feature, ...pickGrant(entitlement), reset: resetOf(entitlement) })
   }
-  const featureIds = new Set([
-    ...plans.flatMap((plan) => plan.entitlements.map(({ featureId }) => featureId)),
-    ...subscription.addons.flatMap(({ version }) => version.entitlements.map(({ featureId }) => featureId)),
-    ...own.keys(),
-  ])
   const bought = boughtBy(subscription, {
     stored: facts.subscriptions.find(({ id }) => id === subscription.id) ?? subscription,
     terms: facts.soldTerms?.get(subscription.id) ?? null,
     customerCurrency: facts.customer?.currency ?? null,
   })
-  return [...featureIds].flatMap((featureId) => {
-    const sold = bought.get(featureId)
-    /** The version's grant of the feature, and what is bought of it. What gives as much as is bought gives nothing where it is not sold. */
-    const offered = (version: PackageVersion) => {
-      const entitlement = version.entitlements.find((other) => other.featureId === featureId)
-      if (!entitlement) return []
-      return [
-        { grant: fromPackage(entitlement), behavior: entitlement.behavior, bought: sold?.versionId === version.id ? sold.units : null },
-      ]
+  const sources = new Map<string, { plans: PlanGrant<SourcedGrant>[]; addons: AddonGrant<SourcedGrant>[] }>()
+  const sourcesOf = (featureId: string) => {
+    const known = sources.get(featureId) ?? { plans: [], addons: [] }
+    sources.set(featureId, known)
+    return known
+  }
+  const isSoldByPlan = (featureId: string) => bought.get(featureId)?.versionId === subscription.plan.id
+  for (const { entitlements } of plans) {
+    for (const entitlement of entitlements) {
+      const { plans: grants } = sourcesOf(entitlement.featureId)
+      const grant = fromPackage(entitlement)
+      if (isSoldByPlan(entitlement.featureId) || hasContent(grant)) grants.push({ grant, behavior: entitlement.behavior })
     }
-    const isSoldByPlan = sold?.versionId === subscription.plan.id
+  }
+  for (const { version, quantity } of subscription.addons) {
+    for (const entitlement of version.entitlements) {
+      const { addons } = sourcesOf(entitlement.featureId)
+      const grant = fromPackage(entitlement)
+      const sold = bought.get(entitlement.featureId)
+      // What gives as much as is bought gives nothing where it is not sold.
+      const units = sold?.versionId === version.id ? sold.units : null
+      if (units !== null || hasContent(grant)) addons.push({ grant, behavior: entitlement.behavior, bought: units, quantity })
+    }
+  }
+  for (const featureId of own.keys()) sourcesOf(featureId)
+  return [...sources].flatMap(([featureId, { plans: ofPlans, addons }]) => {
     const grant = combineWithinSubscription<SourcedGrant>({
-      plans: plans.flatMap(offered).filter((offer) => isSoldByPlan || hasContent(offer.grant)),
-      bought: isSoldByPlan ? sold.units : null,
+      plans: ofPlans,
+      bought: isSoldByPlan(featureId) ? bought.get(featureId)!.units : null,
       subscription: own.get(featureId) ?? null,
-      addons: subscription.addons.flatMap(({ version, quantity }): AddonGrant<SourcedGrant>[] =>
-        offered(version)
-          .filter((offer) => offer.bought !== null || hasContent(offer.grant))
-          .map((offer) => ({ ...offer, quantity })),
-      ),
+      addons,
     })
     return grant ? [grant] : []
   })

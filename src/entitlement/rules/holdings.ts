@@ -66,7 +66,11 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
   if (stateDenial(holdings, now) !== null || !customer) return []
   const usedUp = new Set(usedUpBudgets(holdings, now).map(({ subscriptionId }) => subscriptionId))
   const byFeature = new Map<string, SourcedGrant[]>()
-  const offer = (grant: SourcedGrant) => byFeature.set(grant.feature.refId, [...(byFeature.get(grant.feature.refId) ?? []), grant])
+  const offer = (grant: SourcedGrant) => {
+    const others = byFeature.get(grant.feature.refId)
+    if (others) others.push(grant)
+    else byFeature.set(grant.feature.refId, [grant])
+  }
   for (const subscription of subscriptionsInForce(holdings, now))
     for (const grant of subscriptionGrants(holdings, subscription, now)) offer({ ...grant, budgetUsedUp: usedUp.has(subscription.id) })
   for (const promotional of promotionalInForce(holdings, now)) offer(promotionalGrant(promotional))

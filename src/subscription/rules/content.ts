@@ -8,15 +8,30 @@ import type { HeldAddon, HeldQuantity, PlanContent, Subscription } from './subsc
 
 type Content = Pick<PlanContent, 'plan' | 'addons' | 'quantities'>
 
-/** The price per unit of a feature, in the plan or in one of the add-ons; null: it is not sold per unit. */
-export function perUnitPrice({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>, featureId: string): Price | null {
-  return sellers({ plan, addons }).find(({ price }) => price.featureId === featureId)?.price ?? null
+interface Seller {
+  price: Price
+  version: PackageVersion
+  /** How many of the package are held. */
+  held: number
 }
 
-/** Every price per unit, with who sells by it: the first of a feature is the one that counts. */
-function sellers({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): { price: Price; version: PackageVersion; held: number }[] {
-  const packages = [{ version: plan, quantity: 1 }, ...addons]
-  return packages.flatMap(({ version, quantity: held }) => version.prices.filter(isPerUnit).map((price) => ({ price, version, held })))
+/** By feature that is sold by the unit, in the plan or in one of the add-ons: the first price of a feature is the one that counts. */
+function sellersOf({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): ReadonlyMap<string, Seller> {
+  const sellers = new Map<string, Seller>()
+  for (const { version, quantity: held } of [{ version: plan, quantity: 1 }, ...addons]) {
+    for (const price of version.prices.filter(isPerUnit))
+      if (!sellers.has(price.featureId!)) sellers.set(price.featureId!, { price, version, held })
+  }
+  return sellers
+}
+
+/** The price per unit of a feature, in the plan or in one of the add-ons; null: it is not sold per unit. */
+export function perUnitPrice({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>, featureId: string): Price | null {
+  for (const { prices } of [plan, ...addons.map(({ version }) => version)]) {
+    const price = prices.find((one) => isPerUnit(one) && one.featureId === featureId)
+    if (price) return price
+  }
+  return null
 }
 
 /** How many units are bought of a feature that is sold per unit: what was chosen, else the least; null: it is not sold. */
@@ -27,8 +42,9 @@ export function boughtQuantity(content: Content, featureId: string): decimal.Dec
 
 /** Of the quantities those that are sold, each within what may be bought: they were chosen when something else was sold. */
 export function fittingQuantities({ plan, addons, quantities }: Content): HeldQuantity[] {
+  const sellers = sellersOf({ plan, addons })
   return quantities.flatMap((held) => {
-    const price = perUnitPrice({ plan, addons }, held.featureId)
+    const price = sellers.get(held.featureId)?.price
     if (!price) return []
     const { minUnitQuantity: least, maxUnitQuantity: most } = price
     const raised = least === null ? held.quantity : decimal.max(held.quantity, decimal.fromNumber(least))
@@ -60,8 +76,9 @@ export function heldFeatureIds({ plan, addons, ownEntitlements }: Pick<Subscript
 
 /** @throws Problem when the plan does not go with an add-on or a quantity, or an add-on lacks another one that it needs */
 export function checkContent({ addons, plan, quantities }: Content): void {
+  const compatible = new Set(plan.compatibleAddonIds)
   for (const { version, quantity } of addons) {
-    if (!plan.compatibleAddonIds.includes(version.packageId)) throw incompatibleAddon(version.refId, plan.refId)
+    if (!compatible.has(version.packageId)) throw incompatibleAddon(version.refId, plan.refId)
     if (!Number.isInteger(quantity) || quantity < 1)
       throw invalidInput(`The quantity of add-on "${version.refId}" must be a whole number above 0.`, { addonId: version.refId })
     if (version.maxQuantity !== null && quantity > version.maxQuantity)
@@ -70,12 +87,14 @@ export function checkContent({ addons, plan, quantities }: Content): void {
         maxQuantity: version.maxQuantity,
       })
   }
+  const heldAddons = new Set(addons.map(({ version }) => version.refId))
   for (const { version } of addons) {
-    const missing = version.dependencies.find((refId) => !addons.some((other) => other.version.refId === refId))
+    const missing = version.dependencies.find((refId) => !heldAddons.has(refId))
     if (missing !== undefined) throw addonRequires(version.refId, missing)
   }
+  const sellers = sellersOf({ plan, addons })
   for (const { featureId, featureRefId, quantity } of quantities) {
-    const price = perUnitPrice({ plan, addons }, featureId)
+    const price = sellers.get(featureId)?.price
     if (!price) throw invalidInput(`Feature "${featureRefId}" is not sold per unit in plan "${plan.refId}".`, { featureId: featureRefId })
     const units = decimal.toNumber(quantity)
     if (units < (price.minUnitQuantity ?? 0) || units > (price.maxUnitQuantity ?? Number.POSITIVE_INFINITY))
@@ -84,19 +103,19 @@ export function checkContent({ addons, plan, quantities }: Content): void {
         { featureId: featureRefId },
       )
   }
-  checkWhatIsGiven({ plan, addons, quantities })
+  checkWhatIsGiven(sellers, quantities)
 }
 
 /** What is bought becomes a limit, so it must be one. */
-function checkWhatIsGiven({ plan, addons, quantities }: Content): void {
-  const seen = new Set<string>()
-  for (const { price, version, held } of sellers({ plan, addons })) {
-    const featureId = price.featureId!
-    if (seen.has(featureId)) continue
-    seen.add(featureId)
-    const units = boughtQuantity({ plan, addons, quantities }, featureId)!
+function checkWhatIsGiven(sellers: ReadonlyMap<string, Seller>, quantities: readonly HeldQuantity[]): void {
+  const chosen = new Map(quantities.map(({ featureId, quantity }) => [featureId, quantity]))
+  const settings = new Map<PackageVersion, ReadonlySet<string>>()
+  for (const [featureId, { price, version, held }] of sellers) {
+    const units = chosen.get(featureId) ?? leastUnits(price)
     const given = decimal.toNumber(unitsGiven(price, decimal.multiply(units, decimal.fromNumber(held))))
-    const isSetting = version.entitlements.find((entitlement) => entitlement.featureId === featureId)?.feature.meterType === 'None'
+    const settingsOf = settings.get(version) ?? settingsIn(version)
+    settings.set(version, settingsOf)
+    const isSetting = settingsOf.has(featureId)
     const most = isSetting ? maxNumericValue : maxLimit
     const refId = price.featureRefId!
     if (given > most) throw invalidInput(`At most ${most} of "${refId}" can be held.`, { featureId: refId })
@@ -104,6 +123,10 @@ function checkWhatIsGiven({ plan, addons, quantities }: Content): void {
       throw invalidInput(`The quantity of "${refId}" must be a whole number: it has no meter.`, { featureId: refId })
   }
 }
+
+/** Its features (our ids) that have no meter. */
+const settingsIn = ({ entitlements }: PackageVersion): ReadonlySet<string> =>
+  new Set(entitlements.flatMap(({ featureId, feature }) => (feature.meterType === 'None' ? [featureId] : [])))
 
 /** The asked billing period, else the one that the plan is sold for (monthly when there are both). Null for a plan without prices. */
 export function chooseBillingPeriod(plan: PackageVersion, asked: BillingPeriod | null): BillingPeriod | null {

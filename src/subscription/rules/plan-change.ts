@@ -28,10 +28,11 @@ function monthlyPrice({ plan, billingPeriod, quantities }: PlanContent, currency
   )
   if (prices.length === 0) return null
   let sum = decimal.zero
+  const chosen = new Map(quantities.map(({ featureId, quantity }) => [featureId, quantity]))
   for (const price of prices) {
     if (price.amount === null) return null
-    const chosen = quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? leastUnits(price)
-    const units = isPerUnit(price) ? decimal.divideToWhole(chosen, decimal.fromNumber(price.blockSize ?? 1), 'UP') : decimal.fromNumber(1)
+    const bought = chosen.get(price.featureId ?? '') ?? leastUnits(price)
+    const units = isPerUnit(price) ? decimal.divideToWhole(bought, decimal.fromNumber(price.blockSize ?? 1), 'UP') : decimal.fromNumber(1)
     sum = decimal.add(sum, decimal.multiply(price.amount, units))
   }
   return billingPeriod === 'ANNUALLY' ? decimal.fromNumber(decimal.toNumber(sum) / 12) : sum

@@ -83,7 +83,8 @@ export function decideUpdate({
 }
 
 function merged(quantities: HeldQuantity[], changed: HeldQuantity[]): HeldQuantity[] {
-  return [...quantities.filter((held) => !changed.some(({ featureId }) => featureId === held.featureId)), ...changed]
+  const isChanged = new Set(changed.map(({ featureId }) => featureId))
+  return [...quantities.filter(({ featureId }) => !isChanged.has(featureId)), ...changed]
 }
 
 /**

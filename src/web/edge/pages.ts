@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { withinSignal } from '../../platform/context/within-signal.js'
@@ -9,7 +8,7 @@ import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
 import { authorize, type Identity } from '../access/auth.js'
 import { turns } from '../access/fair-turns.js'
 import type { RateLimits } from '../access/rate-limits.js'
-import { catalogListSizes } from '../graphql/catalog/list-sizes.js'
+import { keptListSizes } from '../graphql/catalog/list-sizes.js'
 import { hungUp, largeAnswers } from '../graphql/door/execution.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, prepareCost } from '../graphql/door/limits.js'
 import { textOf } from '../graphql/operations/answer-text.js'
@@ -82,15 +81,11 @@ export class Pages {
   readonly #options: PageOptions
   readonly #prepared = new Map<EdgeDocument, PreparedPage>()
   readonly #ofState = new WeakMap<EntitlementState, Map<EdgeDocument, Page>>()
-  /** By environment. What they are for is an estimate, so they may be of a moment ago. */
-  readonly #listSizes = new LRUCache<string, ListSizes>({
-    max: 1_000,
-    ttl: 10_000,
-    fetchMethod: async (environmentId) => catalogListSizes(await this.#options.app.offers.sizes(environmentId)),
-  })
+  readonly #listSizes: ReturnType<typeof keptListSizes>
 
   constructor(options: PageOptions) {
     this.#options = options
+    this.#listSizes = keptListSizes(options.app.offers)
   }
 
   async get(

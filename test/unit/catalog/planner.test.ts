@@ -5,6 +5,7 @@ import { exportCatalog } from '../../../src/catalog/document/export.js'
 import { planCatalog } from '../../../src/catalog/document/plan.js'
 import { maxCatalogInForce } from '../../../src/catalog/document/text-limits.js'
 import { CatalogPlanner } from '../../../src/catalog/planner.js'
+import { longestStepMs } from '../../support/steps.js'
 import { emptyCatalog, parsed } from './documents.js'
 
 const options = { archiveMissing: false, expectedVersion: null }
@@ -12,35 +13,6 @@ const features = Array.from({ length: 60 }, (_, n) => ({ refId: `feature-${n}`, 
 const entitlements = features.slice(0, 50).map(({ refId }) => ({ feature: refId, limit: 10, resetPeriod: 'MONTH' }))
 const plans = Array.from({ length: 100 }, (_, n) => ({ refId: `plan-${n}`, product: 'cloud', entitlements }))
 const large = { features, products: [{ refId: 'cloud' }], plans }
-
-/** The types are those of an older Node. */
-const { threadCpuUsage } = process as unknown as { threadCpuUsage: () => NodeJS.CpuUsage }
-const cpuMs = () => {
-  const { user, system } = threadCpuUsage.call(process)
-  return (user + system) / 1_000
-}
-
-/** The most CPU time of this thread in which nobody else was served; the least of three times, as garbage is collected in some. */
-async function longestStepMs(work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let time = 0; time < 3; time++) {
-    let [longest, since] = [0, cpuMs()]
-    const look = () => {
-      const now = cpuMs()
-      longest = Math.max(longest, now - since)
-      since = now
-    }
-    let turn = setImmediate(function next() {
-      look()
-      turn = setImmediate(next)
-    })
-    await work()
-    look()
-    clearImmediate(turn)
-    times.push(longest)
-  }
-  return Math.min(...times)
-}
 
 describe('the planner of catalogs', () => {
   const planner = new CatalogPlanner()

@@ -61,13 +61,21 @@ export class PlanResolver extends packageResolver(Plan) {
   }
 
   @FieldResolver(() => [PackageEntitlement], { nullable: true, description: 'Those of the base plan, with what that one inherits.' })
-  async inheritedEntitlements(@Root() { id }: Plan, @Ctx() { loaders }: RequestContext): Promise<PackageEntitlement[]> {
-    return ((await loaders.inherited.load(id)) ?? []).map((entitlement) => toPackageEntitlement(id, entitlement))
+  async inheritedEntitlements(@Root() { id }: Plan, @Ctx() { loaders, turns }: RequestContext): Promise<PackageEntitlement[]> {
+    const inherited = (await loaders.inherited.load(id)) ?? []
+    // Those of many plans are there at once.
+    await turns?.pause()
+    return inherited.map((entitlement) => toPackageEntitlement(id, entitlement))
   }
 
   @FieldResolver(() => [PackageEntitlementUnion], { nullable: true, description: 'The same as inheritedEntitlements.' })
-  async inheritedPackageEntitlements(@Root() { id }: Plan, @Ctx() { loaders }: RequestContext): Promise<PackageFeatureEntitlement[]> {
-    return ((await loaders.inherited.load(id)) ?? []).map((entitlement) => toPackageFeatureEntitlement(id, entitlement))
+  async inheritedPackageEntitlements(
+    @Root() { id }: Plan,
+    @Ctx() { loaders, turns }: RequestContext,
+  ): Promise<PackageFeatureEntitlement[]> {
+    const inherited = (await loaders.inherited.load(id)) ?? []
+    await turns?.pause()
+    return inherited.map((entitlement) => toPackageFeatureEntitlement(id, entitlement))
   }
 
   @FieldResolver(() => Boolean, { description: 'Whether other plans inherit from this version.' })

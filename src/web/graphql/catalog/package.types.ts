@@ -65,7 +65,7 @@ export class Package {
   displayName!: string
 
   @Field(() => [PackageEntitlement], { nullable: true, description: 'Its own, without those of the base plan.' })
-  entitlements!: PackageEntitlement[] | null
+  entitlements!: () => PackageEntitlement[]
 
   @Field(() => String)
   environmentId!: string
@@ -83,10 +83,10 @@ export class Package {
   overagePrices?: null
 
   @Field(() => [PackageEntitlementUnion], { nullable: true, description: 'The same as entitlements.' })
-  packageEntitlements!: PackageFeatureEntitlement[] | null
+  packageEntitlements!: () => PackageFeatureEntitlement[]
 
   @Field(() => [Price], { nullable: true })
-  prices!: Price[] | null
+  prices!: () => Price[]
 
   @Field(() => enums.PricingType, { nullable: true })
   pricingType!: keyof typeof enums.PricingType | null
@@ -167,6 +167,15 @@ export class PlanCompatiblePackageGroups {
   packageGroupId!: string
 }
 
+/** Made when the field is resolved, which graphql-js calls it for: there may be thousands, of a hundred plans. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 function toPackage(environmentId: string, version: catalog.PackageVersion): Package {
   const { id, additionalMetaData, description, displayName, pricingType, productId, refId, versionNumber } = version
   return {
@@ -177,9 +186,9 @@ function toPackage(environmentId: string, version: catalog.PackageVersion): Pack
     additionalMetaData,
     description,
     displayName,
-    entitlements: version.entitlements.map((entitlement) => toPackageEntitlement(id, entitlement)),
-    packageEntitlements: version.entitlements.map((entitlement) => toPackageFeatureEntitlement(id, entitlement)),
-    prices: version.prices.map((price) => toPrice(environmentId, id, price)),
+    entitlements: once(() => version.entitlements.map((entitlement) => toPackageEntitlement(id, entitlement))),
+    packageEntitlements: once(() => version.entitlements.map((entitlement) => toPackageFeatureEntitlement(id, entitlement))),
+    prices: once(() => version.prices.map((price) => toPrice(environmentId, id, price))),
     pricingType,
     productId,
     type: version.kind === 'PLAN' ? 'Plan' : 'Addon',

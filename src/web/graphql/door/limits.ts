@@ -169,13 +169,18 @@ function checkDepth(document: DocumentNode): GraphQLError | null {
 export type ListSizes = (typeName: string, fieldName: string) => number | undefined
 
 /** What one field costs is known when the variables are: a page has as many items as is asked for. `sizes`: default unknown. */
-export type CostOf = (variables: Readonly<Record<string, unknown>>, sizes?: ListSizes) => number
+export interface CostOf {
+  (variables: Readonly<Record<string, unknown>>, sizes?: ListSizes): number
+  /** The lists of objects that the answer has and that are not asked for by pages, as `Type.field`: their length is assumed where `sizes` says nothing. */
+  readonly lists: ReadonlySet<string>
+}
 
 const unknownSizes: ListSizes = () => undefined
 
 /** The largest cost of the operations of a valid document. Reads the document once when neither variables nor sizes say how many items there are. */
 export function prepareCost(schema: GraphQLSchema, document: DocumentNode): CostOf {
   const fragments = fragmentsOf(document)
+  const lists = new Set<string>()
   let readsVariables = false
   const measure = (variables: Readonly<Record<string, unknown>>, sizes: ListSizes): number => {
     const measured = new Map<string, number>()
@@ -205,7 +210,9 @@ export function prepareCost(schema: GraphQLSchema, document: DocumentNode): Cost
       { parent, isPaged, isConnection }: { parent: GraphQLObjectType; isPaged: boolean; isConnection: boolean },
     ): number => {
       if (isPaged) return pageSizeOf(node, variables)
-      return isList(field.type) && !isConnection ? (sizes(parent.name, field.name) ?? assumedListItems) : 1
+      if (!isList(field.type) || isConnection) return 1
+      if (sizes === unknownSizes) lists.add(`${parent.name}.${field.name}`)
+      return sizes(parent.name, field.name) ?? assumedListItems
     }
     const ofFragment = (name: string, parent: GraphQLObjectType, isConnection: boolean): number => {
       const key = `${name} ${parent.name} ${isConnection}`
@@ -225,7 +232,9 @@ export function prepareCost(schema: GraphQLSchema, document: DocumentNode): Cost
     )
   }
   const cost = measure({}, unknownSizes)
-  return (variables, sizes) => (sizes || readsVariables ? measure(variables, sizes ?? unknownSizes) : cost)
+  const costOf = (variables: Readonly<Record<string, unknown>>, sizes?: ListSizes) =>
+    sizes || readsVariables ? measure(variables, sizes ?? unknownSizes) : cost
+  return Object.assign(costOf, { lists })
 }
 
 function pageSizeOf(node: FieldNode, variables: Readonly<Record<string, unknown>>): number {

@@ -1,5 +1,4 @@
 import type { ExecutionArgs, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../kernel/secret.js'
@@ -8,13 +7,14 @@ import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator
 import { turns } from '../../access/fair-turns.js'
 import { freshnessOf } from '../../access/freshness.js'
 import type { RateLimits } from '../../access/rate-limits.js'
-import { catalogListSizes } from '../catalog/list-sizes.js'
+import { keptListSizes, catalogLists } from '../catalog/list-sizes.js'
+import { isOfState, stateListSizes } from '../entitlement/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
 import { Documents, fieldOf, operationOf } from './documents.js'
 import { type KeptAnswers, readQuestion } from './kept-answers.js'
-import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
+import { assumedListItems, type CostOf, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
 
@@ -60,15 +60,11 @@ const executionOptions = { maxCoercionErrors: 20 }
 export class Preparation {
   readonly #options: PreparationOptions
   readonly #documents: Documents
-  /** By environment. What they are for is an estimate, so they may be of a moment ago. */
-  readonly #listSizes = new LRUCache<string, ListSizes>({
-    max: 1_000,
-    ttl: 10_000,
-    fetchMethod: async (environmentId) => catalogListSizes(await this.#options.app.offers.sizes(environmentId)),
-  })
+  readonly #listSizes: ReturnType<typeof keptListSizes>
 
   constructor(options: PreparationOptions) {
     this.#options = options
+    this.#listSizes = keptListSizes(options.app.offers)
     this.#documents = new Documents(options.schema)
   }
 
@@ -143,24 +139,36 @@ export class Preparation {
     if (text) return { text }
     prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
-    const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
+    const { cost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
     const isLarge = cost > maxCostAtOnce
     if (isLarge) rateLimits.takeCost(identity, address, cost)
-    const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
+    const inTurns = isLarge || !isKnown ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }
   }
 
-  /** What is over the limit is refused. The catalog is looked at for what may be a large answer. */
-  async #costOf(costOf: CostOf, variables: Readonly<Record<string, unknown>>, { environmentId }: Identity): Promise<number> {
+  /**
+   * How many fields the answer may have: with the lengths of the catalog's lists on average, and of the state's. What is over the limit is refused. `isKnown`: no list
+   * can be longer than was counted with.
+   */
+  async #costOf(
+    costOf: CostOf,
+    variables: Readonly<Record<string, unknown>>,
+    { environmentId }: Identity,
+    state: EntitlementState | null,
+  ): Promise<{ cost: number; isKnown: boolean }> {
     const usual = costOf(variables)
-    if (usual <= maxCostAtOnce) return usual
-    const cost = costOf(variables, await this.#listSizes.fetch(environmentId))
+    const lists = [...costOf.lists]
+    const isKnown = lists.every((list) => state !== null && isOfState(list))
+    if (isKnown && usual * shareOfUsual(state) <= maxCostAtOnce) return { cost: usual, isKnown }
+    const ofState = state ? stateListSizes(state) : null
+    const ofCatalog = lists.some((list) => catalogLists.has(list)) ? await this.#listSizes.fetch(environmentId) : null
+    const cost = costOf(variables, (type, field) => ofState?.(type, field) ?? ofCatalog?.(type, field))
     if (cost > maxCost)
       throw invalidInput(`The answer may have ${cost} fields, at most ${maxCost} are given: ask for shorter pages or fewer fields.`)
-    return cost
+    return { cost, isKnown }
   }
 
   /** The state that the question is about, when it is at hand and may be asked for. */
@@ -171,6 +179,12 @@ export class Preparation {
     if (!question || !isAllowed) return null
     return this.#options.heldState(identity.environmentId, question.customerId, question.resourceId, freshness?.maxAgeMs)
   }
+}
+
+/** How many times as large as is assumed an answer about the state can be. */
+function shareOfUsual(state: EntitlementState | null): number {
+  if (state === null) return 1
+  return Math.max(assumedListItems, state.entitlements.length, state.next?.entitlements.length ?? 0) / assumedListItems
 }
 
 /** For introspection only: addresses end up in logs. */

@@ -47,17 +47,21 @@ export class EntitlementResolver {
   })
   async cachedEntitlements(
     @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
-    @Ctx() { app, identity, now, freshness }: RequestContext,
+    @Ctx() { app, identity, now, freshness, turns }: RequestContext,
   ) {
-    return toEntitlements(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness), now)
+    const state = await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness)
+    await turns?.pause()
+    return toEntitlements(state, now)
   }
 
   @Query(() => EntitlementsState, { description: 'The same as cachedEntitlements, with the reason when there are none.' })
   async entitlementsState(
     @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
-    @Ctx() { app, identity, now, freshness }: RequestContext,
+    @Ctx() { app, identity, now, freshness, turns }: RequestContext,
   ) {
-    return toEntitlementsState(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness), now)
+    const state = await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness)
+    await turns?.pause()
+    return toEntitlementsState(state, now)
   }
 
   @Mutation(() => Boolean, { description: 'Counts a check that an SDK answered from what it holds, in the metric of reported checks.' })

@@ -1,6 +1,7 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
 import type { Currency } from '../../../catalog/model/currency.js'
 import { currencySymbol, offer, type PricePoint } from '../../../catalog/model/paywall.js'
+import { inSteps } from '../../../catalog/steps.js'
 import { customerNotFound } from '../../../customer/model/problems.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { knownCountry } from '../catalog/country-code.js'
@@ -64,11 +65,13 @@ async function offerTo(input: GetPaywallInput, { app, identity: { environmentId 
   const { customerId, productId, billingCountryCode, fetchAllCountriesPrices } = input
   const customer = customerId ? await app.customers.get(environmentId, customerId) : null
   if (customerId && !customer) throw customerNotFound(customerId)
-  const offered = offer({
-    plans: await app.offers.plansOf(environmentId, productId ?? null),
-    buyer: { currency: customer?.billingCurrency ?? null, countryCode: knownCountry(billingCountryCode) },
-    isForAllCountries: fetchAllCountriesPrices ?? false,
-  })
+  const offered = await inSteps(
+    offer({
+      plans: await app.offers.plansOf(environmentId, productId ?? null),
+      buyer: { currency: customer?.billingCurrency ?? null, countryCode: knownCountry(billingCountryCode) },
+      isForAllCountries: fetchAllCountriesPrices ?? false,
+    }),
+  )
   return { ...offered, customer }
 }
 

@@ -11,11 +11,11 @@ import {
   isCharged,
   isReplaced,
   isSamePeriod,
-  isSameUsage,
   lateUsageDueAt,
   newAccount,
   stillOpen,
   usageAsked,
+  usageKey,
 } from '../../../../src/billing/rules/account.js'
 import type { Credit, UsageCharged } from '../../../../src/billing/rules/billing.js'
 import { lateMs } from '../../../../src/metering/model/windows.js'
@@ -239,9 +239,9 @@ describe('late usage', () => {
   })
 
   it('is of the same price in the same period', () => {
-    expect(isSameUsage(charged(), charged({ amount: d(9) }))).to.equal(true)
-    expect(isSameUsage(charged(), charged({ priceId: 'other' }))).to.equal(false)
-    expect(isSameUsage(charged(), charged({ period: earlier }))).to.equal(false)
+    expect(usageKey(charged())).to.equal(usageKey(charged({ amount: d(9) })))
+    expect(usageKey(charged())).not.to.equal(usageKey(charged({ priceId: 'other' })))
+    expect(usageKey(charged())).not.to.equal(usageKey(charged({ period: earlier })))
   })
 })
 

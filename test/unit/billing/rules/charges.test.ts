@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { PriceOverride } from '../../../../src/billing/rules/billing.js'
-import { boughtUnits, chargesOf, currencyOf, isOverriding, lineOf } from '../../../../src/billing/rules/charges.js'
+import { boughtUnits, chargesOf, currencyOf, lineOf, overridingIn } from '../../../../src/billing/rules/charges.js'
 import { content, d, price, terms, version } from '../support.js'
 
 const override = (given: Partial<PriceOverride> = {}): PriceOverride => ({
@@ -113,7 +113,7 @@ describe('an agreed price', () => {
     ['in another currency', override({ currency: 'EUR' }), false],
   ] as const)
     it(`${name} ${expected ? 'replaces' : 'does not replace'} one that is charged`, () =>
-      expect(isOverriding(own, sold, 'USD')).to.equal(expected))
+      expect(overridingIn(sold, 'USD')(own)).to.equal(expected))
 })
 
 describe('the line of a charge', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inheritedEntitlements } from '../../../../src/catalog/model/inheritance.js'
+import { Inheritance } from '../../../../src/catalog/model/inheritance.js'
 import { entitled, feature, plan } from '../../subscription/support.js'
 
 describe('what a plan inherits', () => {
@@ -11,8 +11,9 @@ describe('what a plan inherits', () => {
   })
   const business = plan('business', { basePlanVersionId: team.id, entitlements: [entitled(sso), entitled(calls, { limit: 1 })] })
   const versions = new Map([free, team, business].map((version) => [version.id, version]))
+  const inheritance = new Inheritance(versions)
   const limits = (version: typeof free) =>
-    Object.fromEntries(inheritedEntitlements(version, versions).map((entitlement) => [entitlement.feature.refId, entitlement.usageLimit]))
+    Object.fromEntries(inheritance.of(version).map((entitlement) => [entitlement.feature.refId, entitlement.usageLimit]))
 
   it('is nothing without a base plan', () => expect(limits(free)).to.deep.equal({}))
 
@@ -20,7 +21,7 @@ describe('what a plan inherits', () => {
 
   it('is what the base plan gives with what that one inherits: replaced, or added to', () => {
     expect(limits(business)).to.deep.equal({ calls: '100', seats: '5' })
-    const order = inheritedEntitlements(business, versions).map(({ feature: { refId } }) => refId)
+    const order = inheritance.of(business).map(({ feature: { refId } }) => refId)
     expect(order).to.deep.equal(['calls', 'seats'])
   })
 })

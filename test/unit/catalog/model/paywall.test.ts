@@ -2,11 +2,12 @@ import { expect } from 'chai'
 import type { PackageVersion, Price } from '../../../../src/catalog/model/package.js'
 import { currencySymbol, offer } from '../../../../src/catalog/model/paywall.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
+import { ended } from '../../../support/steps.js'
 import { entitled, feature, plan, price } from '../../subscription/support.js'
 
 const d = decimal.fromNumber
 const nobody = { currency: null, countryCode: null }
-const offered = (...plans: PackageVersion[]) => offer({ plans, buyer: nobody, isForAllCountries: false })
+const offered = (...plans: PackageVersion[]) => ended(offer({ plans, buyer: nobody, isForAllCountries: false }))
 const pointOf = (...prices: Parameters<typeof price>[0][]) =>
   offered(plan('p', { prices: prices.map((fields) => price(fields)) })).pricePoints[0]
 
@@ -22,14 +23,16 @@ describe('an offer', () => {
   })
 
   it('shows a plan in the currency that it is quoted in when it is not in the buyer’s', () => {
-    const { plans, currency } = offer({
-      plans: [
-        plan('a', { prices: [price(), price({ currency: 'EUR', billingCountryCode: 'DE' })] }),
-        plan('b', { prices: [price({ amount: d(99) })] }),
-      ],
-      buyer: { currency: null, countryCode: 'DE' },
-      isForAllCountries: false,
-    })
+    const { plans, currency } = ended(
+      offer({
+        plans: [
+          plan('a', { prices: [price(), price({ currency: 'EUR', billingCountryCode: 'DE' })] }),
+          plan('b', { prices: [price({ amount: d(99) })] }),
+        ],
+        buyer: { currency: null, countryCode: 'DE' },
+        isForAllCountries: false,
+      }),
+    )
     expect(currency).to.equal('EUR')
     expect(plans.map(({ prices }) => prices.map((shown) => shown.currency))).to.deep.equal([['EUR'], ['USD']])
   })

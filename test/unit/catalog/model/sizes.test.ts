@@ -1,15 +1,19 @@
 import { expect } from 'chai'
+import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { catalogSizes } from '../../../../src/catalog/model/sizes.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
+import { ended } from '../../../support/steps.js'
 import { addon, entitled, feature, plan, price } from '../../subscription/support.js'
 
 const [calls, seats, sites] = ['calls', 'seats', 'sites'].map((refId) => entitled(feature(refId)))
 const tier = { upTo: null, unitPrice: decimal.fromNumber(1), flatPrice: null }
+const sizesOf = (latest: PackageVersion[], versions = latest) =>
+  ended(catalogSizes(latest, new Map(versions.map((version) => [version.id, version]))))
 
 describe('the sizes of a catalog', () => {
   it('are 0 when nothing is sold', () => {
     const none = { entitlements: 0, prices: 0 }
-    expect(catalogSizes([], new Map())).to.deep.include({
+    expect(sizesOf([])).to.deep.include({
       plans: 0,
       plan: { ...none, compatibleAddons: 0, inheritedEntitlements: 0 },
       addon: { ...none, dependencies: 0 },
@@ -28,7 +32,7 @@ describe('the sizes of a catalog', () => {
     const other = plan('other', { productId: 'another', prices: [] })
     const extra = addon('extra', { entitlements: [calls!], prices: [price()], dependencies: ['x', 'y'] as never })
     const spare = addon('spare', { prices: [price(), price()], dependencies: ['x'] as never })
-    const sizes = catalogSizes([base, heir, other, extra, spare], new Map([base, heir, other].map((version) => [version.id, version])))
+    const sizes = sizesOf([base, heir, other, extra, spare])
     expect(sizes).to.deep.include({
       plans: 2,
       plan: { entitlements: 1, prices: 4 / 3, compatibleAddons: 4 / 3, inheritedEntitlements: 2 / 3 },
@@ -39,6 +43,6 @@ describe('the sizes of a catalog', () => {
 
   it('has the plans of the product that has the most, however many products there are', () => {
     const plans = ['a', 'b', 'c', 'd'].map((refId) => plan(refId, { productId: `product ${refId}` }))
-    expect(catalogSizes([...plans, plan('e', { productId: 'product a' })], new Map()).plans).to.equal(2)
+    expect(sizesOf([...plans, plan('e', { productId: 'product a' })]).plans).to.equal(2)
   })
 })

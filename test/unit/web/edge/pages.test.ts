@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { parse } from 'graphql'
-import { catalogSizes } from '../../../../src/catalog/model/sizes.js'
+import type { CatalogSizes } from '../../../../src/catalog/model/sizes.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Registry } from '../../../../src/platform/metrics.js'
@@ -21,8 +21,16 @@ import { eventually } from '../../../support/eventually.js'
 
 const schema = createSchema()
 
+const nothingSold: CatalogSizes = {
+  plans: 0,
+  billingPeriods: 2,
+  plan: { entitlements: 0, prices: 0, compatibleAddons: 0, inheritedEntitlements: 0 },
+  addon: { entitlements: 0, prices: 0, dependencies: 0 },
+  tiers: 0,
+}
+
 /** An edge whose customers hold as many entitlements as their names say (`3-…`), of one key; what it takes and gives back of the rates is noted. */
-function edgeOf({ timeoutMs = 20_000, sizes = catalogSizes([], new Map()) } = {}) {
+function edgeOf({ timeoutMs = 20_000, sizes = nothingSold } = {}) {
   const states = new Map<string, EntitlementState>()
   const stateOf = (customerId: string) => {
     const known = states.get(customerId)
