@@ -1,9 +1,17 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
-import { maxCatalogInForce, maxDefinitionDepth, maxEntitlements, maxMetaDataBytes, maxPrices, maxTextCharacters } from '../catalog/document/text-limits.js'
+import {
+  maxCatalogInForce,
+  maxDefinitionDepth,
+  maxEntitlements,
+  maxMetaDataBytes,
+  maxPrices,
+  maxTextCharacters,
+} from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { maxIdentifierLength } from '../kernel/id.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
+import { headLimits, maxHealthConnections } from '../platform/health.js'
 import {
   arrivalTimeoutMs,
   largestRequestBytes,
@@ -11,7 +19,6 @@ import {
   mostArrivingBytesOfConnection,
   mostConnections,
 } from '../sidecar/grpc/arrivals.js'
-import { headLimits, maxHealthConnections } from '../platform/health.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../web/access/admission.js'
 import {

@@ -58,8 +58,8 @@ describe('the preview of the next invoice', () => {
     'a plan in another currency': () => provision('yen', { scheduleStrategy: 'END_OF_BILLING_PERIOD' }),
   }
 
+  // Each with one and without, of one of the two periods.
   for (const [place, [what, wait]] of Object.entries(waiting).entries())
-    // Each with one and without, of one of the two periods.
     for (const billingPeriod of ['MONTHLY', 'ANNUALLY'] as const)
       for (const coupon of effort > 1 ? [null, 'tenth'] : [(billingPeriod === 'MONTHLY') === (place % 2 === 0) ? null : 'tenth'])
         it(`names what is then billed, usage included: ${billingPeriod}, ${what} waits${coupon ? ', with a coupon' : ''}`, async () => {

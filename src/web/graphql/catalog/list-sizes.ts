@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { CatalogReader } from '../../../catalog/reader.js'
 import type { CatalogSizes } from '../../../catalog/model/sizes.js'
+import type { CatalogReader } from '../../../catalog/reader.js'
 
 /** How long the lists of the schema are in a catalog, by type and field; undefined: that is not the catalog's to say. */
 export type CatalogListSizes = (typeName: string, fieldName: string) => number | undefined

@@ -7,7 +7,7 @@ import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator
 import { turns } from '../../access/fair-turns.js'
 import { freshnessOf } from '../../access/freshness.js'
 import type { RateLimits } from '../../access/rate-limits.js'
-import { keptListSizes, catalogLists } from '../catalog/list-sizes.js'
+import { catalogLists, keptListSizes } from '../catalog/list-sizes.js'
 import { isOfState, stateListSizes } from '../entitlement/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
