@@ -11,7 +11,7 @@ import {
 } from '../src/platform/config.js'
 import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
-import { consume } from '../src/platform/queue.js'
+import { consume } from '../src/platform/queue/consume.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'

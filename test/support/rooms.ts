@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 export const rooms = `
   src/kernel
   src/cli
-  src/platform/context src/platform/epoch src/platform/redis src/platform src/platform/list src/platform/retention src/platform/cloud src/platform/release
+  src/platform/context src/platform/epoch src/platform/redis src/platform src/platform/queue src/platform/list src/platform/retention src/platform/cloud src/platform/release
   src/audit/model src/audit/record src/audit
   src/environment/model src/environment/records src/environment
   src/metering/model

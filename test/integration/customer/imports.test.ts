@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ImportService } from '../../../src/customer/imports.js'
 import { runImport } from '../../../src/customer/jobs.js'
 import type { Db } from '../../../src/platform/postgres.js'
-import { consume } from '../../../src/platform/queue.js'
+import { consume } from '../../../src/platform/queue/consume.js'
 import { eventually } from '../../support/eventually.js'
 import { type Bench, openBench, reasonOf } from '../subscription/fixture.js'
 

@@ -8,7 +8,7 @@ import { newId } from '../../../src/kernel/id.js'
 import type { Problem } from '../../../src/kernel/problem.js'
 import type { ReportedUsage } from '../../../src/metering/model/report.js'
 import { type IngestionJob, ingestUsage } from '../../../src/metering/wire/jobs.js'
-import { consume } from '../../../src/platform/queue.js'
+import { consume } from '../../../src/platform/queue/consume.js'
 import { openSubscriber } from '../../../src/platform/redis.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
 

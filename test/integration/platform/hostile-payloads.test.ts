@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
-import { consume } from '../../../src/platform/queue.js'
+import { consume } from '../../../src/platform/queue/consume.js'
 import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { thirdOf } from '../../support/effort.js'
 import { eventually } from '../../support/eventually.js'

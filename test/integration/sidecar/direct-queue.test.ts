@@ -7,7 +7,7 @@ import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestio
 import { checkReport } from '../../../src/metering/model/report.js'
 import { directDoorPrefix, type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { packCall } from '../../../src/metering/wire/packed-reports.js'
-import { consume } from '../../../src/platform/queue.js'
+import { consume } from '../../../src/platform/queue/consume.js'
 import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { queueUserRules } from '../../../src/wiring/redis-users.js'

@@ -1,7 +1,7 @@
 import { runImport } from '../../../src/customer/jobs.js'
 import { Secret } from '../../../src/kernel/secret.js'
 import { listen } from '../../../src/platform/health.js'
-import { consume } from '../../../src/platform/queue.js'
+import { consume } from '../../../src/platform/queue/consume.js'
 import { openRedis } from '../../../src/platform/redis.js'
 import { applyDueTransitions } from '../../../src/subscription/time/jobs.js'
 import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
