@@ -21,6 +21,9 @@ const subscriptionTransitionsConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 5_000, desc: 'How often due transitions without a job are looked for' }),
 }
 
+/** Each of another environment: of one that holds up its own, another goes on. More would take the connections of transitions. */
+const importsAtATime = 2
+
 /**
  * Records what time has made due: trial ends, scheduled cancellations, end dates, ends of promotional entitlements; and works off imports. A delayed job makes it punctual, the sweep makes it certain.
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
@@ -47,7 +50,7 @@ await runProcess(
       },
     })
     consume(life, queues, runImport, {
-      concurrency: 1,
+      concurrency: importsAtATime,
       handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
     })
     every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>

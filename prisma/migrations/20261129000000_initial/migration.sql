@@ -1554,7 +1554,7 @@ CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("du
 CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';
 CREATE INDEX "package_migration_open_idx" ON "package_migration" ("created_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "environment_test_clock_idx" ON "environment" ("id") WHERE "test_clock" IS NOT NULL;
-CREATE INDEX "import_job_open_idx" ON "import_job" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "import_job_open_idx" ON "import_job" ("environment_id", "id") WHERE "finished_at" IS NULL;
 CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "import_id", "position") WHERE "status" = 'PENDING';
 CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("next_attempt_at") WHERE "state" = 'WAITING';

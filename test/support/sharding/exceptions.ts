@@ -67,7 +67,10 @@ export const exceptions: readonly Exception[] = [
   {
     what: 'Unfinished imports; finished ones that are old',
     why: 'the sweep behind lost jobs, and the deletion of what nobody asks for any more',
-    statements: [sweep('SELECT environment_id, id FROM import_job', 'import_job'), write('DELETE FROM import_job', 'import_job')],
+    statements: [
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM import_job', 'import_job'),
+      write('DELETE FROM import_job', 'import_job'),
+    ],
   },
   {
     what: 'Invoices whose time to be paid has passed, failed ones to be collected again, usage that came too late',
