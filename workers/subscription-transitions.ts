@@ -57,7 +57,7 @@ await runProcess(
       sweepDue(life, { domain: dueTransitions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
     )
     every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
-      sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),
+      sweepDue(life, { domain: promotional, concurrency: config.CONCURRENCY, label: 'ends of promotional entitlements' }),
     )
     every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
       const { migrated, failures } = await packageMigrations.run(life.signal)
@@ -65,7 +65,9 @@ await runProcess(
         life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
       if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
     })
-    every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, () => trialReminders.tellDue())
+    every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, async () => {
+      while (!life.signal.aborted && (await trialReminders.tellDue()) > 0);
+    })
     every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
     await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
   },

@@ -1,6 +1,7 @@
 import { byRule } from '../audit/record/origin.js'
 import { recordEvents } from '../changes/events.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
+import { inLanes } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import * as repository from './records/imports.js'
@@ -119,7 +120,7 @@ export class ImportService {
         const pending = await repository.findPending(this.#prisma, environmentId, importId, { after, limit: itemsPerLease })
         if (pending.length === 0) break
         after = pending.at(-1)!.position
-        await inLanes(chainsOf(pending), async (chain) => {
+        await inLanes(lanes, chainsOf(pending), async (chain) => {
           for (const { position, customer } of chain) {
             if (isOver() || heldUp.has(customer)) return
             await this.#importItem(importer, environmentId, importId, position).catch((error: unknown) => heldUp.set(customer, error))
@@ -177,14 +178,4 @@ function chainsOf<T extends { customer: string }>(pending: readonly T[]): T[][] 
   const chains = new Map<string, T[]>()
   for (const item of pending) chains.set(item.customer, [...(chains.get(item.customer) ?? []), item])
   return [...chains.values()]
-}
-
-/** Fails when all lanes have come to their end, with the first failure. */
-async function inLanes<T>(chains: T[], work: (chain: T) => Promise<void>): Promise<void> {
-  const waiting = [...chains]
-  const lane = async () => {
-    for (let chain = waiting.shift(); chain; chain = waiting.shift()) await work(chain)
-  }
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
