@@ -42,10 +42,10 @@ export async function findOverduePayments(db: Db, limit: number, environmentId: 
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
     ) AS environment CROSS JOIN LATERAL (
-      SELECT environment_id, subscription_id, payment_due_at AS at, row_number() OVER (ORDER BY payment_due_at) AS place
-      FROM subscription_billing AS billing
+      SELECT first.*, row_number() OVER (ORDER BY at) AS place FROM (
+      SELECT environment_id, subscription_id, payment_due_at AS at FROM subscription_billing AS billing
       WHERE billing.environment_id = environment.id AND billing.payment_due_at <= environment.now
-      ORDER BY payment_due_at LIMIT ${limit}
+      ORDER BY payment_due_at LIMIT ${limit}) AS first
     ) AS due CROSS JOIN LATERAL (
       SELECT id, customer_id FROM invoice
       WHERE environment_id = due.environment_id AND subscription_id = due.subscription_id ORDER BY created_at, id LIMIT 1
@@ -72,10 +72,10 @@ export async function findUncollected(db: Db, days: number, limit: number, envir
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
     ) AS environment CROSS JOIN LATERAL (
-      SELECT environment_id, subscription_id, customer_id, id, failed_since, row_number() OVER (ORDER BY failed_since) AS place
-      FROM invoice AS failed
+      SELECT first.*, row_number() OVER (ORDER BY failed_since) AS place FROM (
+      SELECT environment_id, subscription_id, customer_id, id, failed_since FROM invoice AS failed
       WHERE failed.environment_id = environment.id AND failed.failed_since <= environment.now - ${days} * interval '1 day'
-      ORDER BY failed_since LIMIT ${limit}
+      ORDER BY failed_since LIMIT ${limit}) AS first
     ) AS due
     ORDER BY due.place, due.failed_since LIMIT ${limit}`)
   return rows.map(toOverdue)
@@ -103,10 +103,10 @@ export async function findLateUsageDue(
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
     ) AS environment CROSS JOIN LATERAL (
-      SELECT environment_id, subscription_id, late_usage_due_at AS at, row_number() OVER (ORDER BY late_usage_due_at) AS place
-      FROM subscription_billing AS billing
+      SELECT first.*, row_number() OVER (ORDER BY at) AS place FROM (
+      SELECT environment_id, subscription_id, late_usage_due_at AS at FROM subscription_billing AS billing
       WHERE billing.environment_id = environment.id AND billing.late_usage_due_at <= environment.now
-      ORDER BY late_usage_due_at LIMIT ${limit}
+      ORDER BY late_usage_due_at LIMIT ${limit}) AS first
     ) AS due
     ORDER BY due.place, due.at LIMIT ${limit}`)
   return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
