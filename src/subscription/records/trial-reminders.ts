@@ -25,10 +25,11 @@ export async function findEndingTrials(
       SELECT id, environment_clock(id) AS now FROM environment
       WHERE hears_events ${environmentId === null ? Prisma.empty : Prisma.sql`AND id = ${environmentId}::uuid`} OFFSET 0
     ) AS environment CROSS JOIN LATERAL (
-      SELECT s.customer_id, s.id, s.trial_end_date, row_number() OVER (ORDER BY s.trial_end_date) AS place FROM subscription AS s
+      SELECT first.*, row_number() OVER (ORDER BY trial_end_date) AS place FROM (
+      SELECT s.customer_id, s.id, s.trial_end_date FROM subscription AS s
       WHERE s.environment_id = environment.id AND ${isUntold}
         AND s.trial_end_date > to_timestamp(environment.now / 1000.0) AND s.trial_end_date <= to_timestamp((environment.now + ${leadMs}) / 1000.0)
-      ORDER BY s.trial_end_date LIMIT ${limit}
+      ORDER BY s.trial_end_date LIMIT ${limit}) AS first
     ) AS trial
     ORDER BY trial.place, trial.trial_end_date LIMIT ${limit}`)
   return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id, subscriptionId: row.id }))
