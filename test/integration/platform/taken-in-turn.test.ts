@@ -1,13 +1,15 @@
 import { expect } from 'chai'
 import { Client } from 'pg'
+import { findLateUsageDue, findUncollected } from '../../../src/billing/records/due.js'
 import { findWaiting } from '../../../src/billing/records/intents.js'
 import { findAbandoned, findNext } from '../../../src/customer/records/imports.js'
 import { findDueCustomers } from '../../../src/entitlement/records/promotional.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
+import { findEndingTrials } from '../../../src/subscription/records/trial-reminders.js'
 import { lookedAt } from '../../support/looked-at.js'
 import { type Bench, newAcme, openBench, start } from '../billing/fixture.js'
 
-const manyCalls = 20_000
+const manyCalls = 100_000
 const many = 3_000
 const limit = 20
 /** Each part of a plan counts what it hands on. */
@@ -63,6 +65,9 @@ describe('what is due in many environments', function () {
         manyCalls,
         `${id}, ${holder}, 'idempotency_key', n::text, 'sequence', -n, 'next_attempt_at', '2026-01-01'`,
       )
+      await copies('subscription_billing', many, `${holder}, 'payment_due_at', '2026-01-01', 'late_usage_due_at', '2026-01-01'`)
+      await copies('invoice', many, `${id}, ${holder}, 'billing_id', null, 'failed_since', '2026-01-01'`)
+      await copies('subscription', many, `${id}, 'ref_id', n::text, 'customer_id', gen_random_uuid()`, "status = 'IN_TRIAL'")
       await copies('promotional_entitlement', many, `${id}, 'customer_id', gen_random_uuid()`)
       await copies('import_job', many, `${id}, 'created_at', '2026-01-01'`)
       await client.query('ANALYZE')
@@ -74,6 +79,9 @@ describe('what is due in many environments', function () {
   type Found = readonly { environmentId: string }[]
   const finders: Readonly<Record<string, (prisma: PrismaClient) => Promise<Found>>> = {
     'calls of the provider': (prisma) => findWaiting(prisma, { environmentId: null, underWay: [], mostOfOne: 4, limit }),
+    'payments that are missing': (prisma) => findUncollected(prisma, 1, limit, null),
+    'late usage': (prisma) => findLateUsageDue(prisma, limit, null),
+    'trials that end soon': (prisma) => findEndingTrials(prisma, { environmentId: null, leadMs: 7 * 86_400_000, limit }),
     'promotional entitlements': (prisma) => findDueCustomers(prisma, limit),
     imports: (prisma) => findAbandoned(prisma, limit),
   }
