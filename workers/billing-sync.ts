@@ -16,7 +16,7 @@ const billingSyncConfig = {
 
 /**
  * Makes the calls of the billing provider that changes of subscriptions have written down, ends what nobody has paid in time, and charges
- * usage that came after an end. Several copies may
+ * usage that came after an end. What one environment keeps waiting holds up no other. Several copies may
  * run: each call is made under a lease, and with a key that makes a second one harmless.
  */
 await runProcess({ name: 'billing-sync', spec: billingSyncConfig, check: clusterProblems, loadTracing }, async (config, life) => {
@@ -31,8 +31,10 @@ await runProcess({ name: 'billing-sync', spec: billingSyncConfig, check: cluster
 
   every(life, 'sweep of payment deadlines', config.SWEEP_INTERVAL_MS, () => billing.sweepDeadlines())
   every(life, 'sweep of late usage', config.SWEEP_INTERVAL_MS, () => billing.sweepLateUsage())
-  every(life, 'billing calls', config.SWEEP_INTERVAL_MS, async () => {
-    while (!life.signal.aborted && (await billing.deliver({ signal: life.signal })) > 0);
+  every(life, 'billing calls', config.SWEEP_INTERVAL_MS, () =>
+    billing.deliverEverywhere({ lookEveryMs: config.SWEEP_INTERVAL_MS, signal: life.signal }),
+  )
+  every(life, 'count of billing calls', config.SWEEP_INTERVAL_MS, async () => {
     const { waiting, givenUp } = await billing.counts()
     calls.set({ state: 'waiting' }, waiting)
     calls.set({ state: 'given up' }, givenUp)

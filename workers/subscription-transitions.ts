@@ -21,6 +21,9 @@ const subscriptionTransitionsConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 5_000, desc: 'How often due transitions without a job are looked for' }),
 }
 
+/** Each of another environment: of one that holds up its own, another goes on. More would take the connections of transitions. */
+const importsAtATime = 2
+
 /**
  * Records what time has made due: trial ends, scheduled cancellations, end dates, ends of promotional entitlements; and works off imports. A delayed job makes it punctual, the sweep makes it certain.
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
@@ -47,14 +50,14 @@ await runProcess(
       },
     })
     consume(life, queues, runImport, {
-      concurrency: 1,
+      concurrency: importsAtATime,
       handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
     })
     every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>
       sweepDue(life, { domain: dueTransitions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
     )
     every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
-      sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),
+      sweepDue(life, { domain: promotional, concurrency: config.CONCURRENCY, label: 'ends of promotional entitlements' }),
     )
     every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
       const { migrated, failures } = await packageMigrations.run(life.signal)
@@ -62,7 +65,9 @@ await runProcess(
         life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
       if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
     })
-    every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, () => trialReminders.tellDue())
+    every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, async () => {
+      while (!life.signal.aborted && (await trialReminders.tellDue()) > 0);
+    })
     every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
     await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
   },

@@ -4,20 +4,19 @@ import { recordEvents } from '../changes/events.js'
 import { refIdsOfCustomers } from '../customer/records/customers.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
-import { LeftAlone } from '../platform/due-sweep.js'
+import { inLanes, LeftAlone } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import type { BillingLedger } from './ledger.js'
 import { findEntries, insertEntries } from './records/balance.js'
+import { findLateUsageDue, findNextBilling, findOverduePayments, findUncollected } from './records/due.js'
 import {
   claimIntent,
+  claimOf,
   countIntents,
   dropCreation,
-  findLateUsageDue,
-  findNextBilling,
-  findOverduePayments,
-  findUncollected,
+  findWaiting,
   findWaitingVoid,
   finishIntent,
   type Intent,
@@ -27,6 +26,7 @@ import {
   postponeIntent,
   reviveIntents,
   voidOf,
+  type Waiting,
 } from './records/intents.js'
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
 import { entriesAfter, fateOf } from './rules/balance.js'
@@ -53,6 +53,12 @@ const firstBackoffMs = 1_000
 const maxBackoffMs = 10 * 60_000
 /** For calls that another process is making; little beside what one takes. */
 const lookAgainMs = 5
+/** Calls that a process makes at the same time: they wait for a provider far away, and use a connection of the database before and after that only. */
+const callsAtATime = 16
+/** Those of one environment among them: what its provider keeps waiting holds up no other. */
+const callsOfOne = 4
+/** Environments whose sweeps are worked off at the same time. */
+const sweepsAtATime = 4
 
 /**
  * Makes the calls that the ledger wrote down, and takes in what the provider tells. A call is claimed under a lease, made outside of any transaction,
@@ -78,18 +84,10 @@ export class BillingSync {
   }
 
   /**
-   * Makes calls that wait, one after the other; answers how many. `of`: only those of one subscription. What fails is tried again later, and is visible as
-   * the subscription's sync error until then; never throws for it.
+   * Makes calls that wait, one after the other; answers how many. What fails is tried again later, and is visible as the subscription's sync error until then;
+   * never throws for it.
    */
-  async deliver({
-    limit = 50,
-    of = null,
-    signal,
-  }: {
-    limit?: number
-    of?: IntentScope | null
-    signal?: AbortSignal
-  } = {}): Promise<number> {
+  async deliver({ limit = 50, of, signal }: { limit?: number; of: IntentScope; signal?: AbortSignal }): Promise<number> {
     let made = 0
     for (; made < limit && !signal?.aborted; made++) {
       const intent = await claimIntent(this.#prisma, { leaseMs, of })
@@ -97,6 +95,40 @@ export class BillingSync {
       await this.#deliver(intent, signal)
     }
     return made
+  }
+
+  /**
+   * Makes the calls that wait in any environment, several at a time, few of one environment and one of a payer, until none waits and none is under way.
+   * While some take long, it looks for others at least every `lookEveryMs`. Answers how many it has made.
+   */
+  async deliverEverywhere({ lookEveryMs = 1_000, signal }: { lookEveryMs?: number; signal?: AbortSignal } = {}): Promise<number> {
+    const underWay = new Map<Promise<void>, Waiting>()
+    const isUnderWay = (one: Waiting) =>
+      [...underWay.values()].some((other) => other.subscriptionId === one.subscriptionId || other.customerId === one.customerId)
+    let made = 0
+    try {
+      for (;;) {
+        const limit = signal?.aborted ? 0 : callsAtATime - underWay.size
+        const waiting =
+          limit === 0
+            ? []
+            : await findWaiting(this.#prisma, { environmentId: null, underWay: [...underWay.values()], mostOfOne: callsOfOne, limit })
+        for (const one of waiting) {
+          if (isUnderWay(one)) continue
+          const intent = await claimOf(this.#prisma, leaseMs, one)
+          if (!intent) continue
+          const call: Promise<void> = this.#deliver(intent, signal).finally(() => underWay.delete(call))
+          underWay.set(call, intent)
+          made += 1
+        }
+        if (underWay.size === 0) return made
+        const pause = new AbortController()
+        const pauseEnds = setTimeout(lookEveryMs, undefined, { signal: pause.signal }).catch(() => undefined)
+        await Promise.race([pauseEnds, ...underWay.keys()]).finally(() => pause.abort())
+      }
+    } finally {
+      await Promise.allSettled(underWay.keys())
+    }
   }
 
   /** The same until nothing waits of the subscription, or something did not succeed. */
@@ -161,7 +193,8 @@ export class BillingSync {
   }
 
   /**
-   * One that fails holds up no other, and is left alone for a while, unless somebody waits for all of one environment. Answers how many were done.
+   * Environments are worked off beside each other. One that fails holds up no other, and is left alone for a while, unless somebody waits for all of one
+   * environment. Answers how many were done.
    * @throws the first failure, when all have had their turn
    */
   async #sweep<Due extends { environmentId: string; subscriptionId: string; invoiceId?: string }>(
@@ -171,9 +204,9 @@ export class BillingSync {
   ): Promise<number> {
     const failures: unknown[] = []
     let done = 0
-    for (const one of due) {
+    const sweepOne = async (one: Due) => {
       const key = `${one.environmentId} ${one.subscriptionId} ${one.invoiceId ?? 'late usage'}`
-      if (environmentId === null && this.#leftAlone.has(key)) continue
+      if (environmentId === null && this.#leftAlone.has(key)) return
       try {
         await work(one)
         this.#leftAlone.succeeded(key)
@@ -183,6 +216,11 @@ export class BillingSync {
         failures.push(error)
       }
     }
+    const byEnvironment = new Map<string, Due[]>()
+    for (const one of due) byEnvironment.set(one.environmentId, [...(byEnvironment.get(one.environmentId) ?? []), one])
+    await inLanes(sweepsAtATime, byEnvironment.values(), async (all) => {
+      for (const one of all) await sweepOne(one)
+    })
     if (failures.length > 0) throw failures[0]
     return done
   }

@@ -1,6 +1,7 @@
 import { byRule } from '../audit/record/origin.js'
 import { recordEvents } from '../changes/events.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
+import { inLanes } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import * as repository from './records/imports.js'
@@ -36,6 +37,8 @@ const maxAnsweredItems = 1_000
 const sliceMs = 2_000
 /** How long a killed worker keeps an import from others. */
 const leaseMs = 5_000
+/** How long an import is left alone of which something cannot be imported now. */
+const pauseMs = 5_000
 const itemsPerLease = 50
 /** Records that are imported at the same time. Of a database's work most is waiting for it; more would take the connections of transitions. */
 const lanes = 4
@@ -47,6 +50,8 @@ export class ImportService {
   readonly #changed: ImportsOptions['changed']
   readonly #unexpected: ImportsOptions['unexpected']
   readonly #wake: ImportsOptions['wake']
+  /** Environments with a slice in work here, and whether somebody was turned away meanwhile. */
+  readonly #inWork = new Map<string, boolean>()
 
   constructor({ prisma, importers, changed, unexpected, wake }: ImportsOptions) {
     this.#prisma = prisma
@@ -80,40 +85,62 @@ export class ImportService {
   }
 
   /**
-   * Works off a slice of an import, and asks for the next one. Running it twice is harmless: one has the import at a time, and each record is imported
-   * in the transaction that notes it as done.
+   * Works off a slice of an import, and asks for the next one of its environment; does nothing while one of the environment is in work here, which asks for
+   * the others. Running it twice is harmless: one has the import at a time, and each record is imported in the transaction that notes it as done.
+   * @throws the first failure that is expected to pass, at the end of the slice: such records stay to be imported, and so do those that follow of their customers
    */
   async run(environmentId: string, importId: string, signal: AbortSignal): Promise<void> {
-    const kind = await repository.leaseImport(this.#prisma, environmentId, importId, leaseMs)
-    if (!kind) return
+    if (this.#inWork.has(environmentId)) return void this.#inWork.set(environmentId, true)
+    this.#inWork.set(environmentId, false)
+    let isNextWanted = false
+    try {
+      const kind = await repository.leaseImport(this.#prisma, environmentId, importId, leaseMs)
+      if (!kind) return
+      isNextWanted = true
+      await this.#runSlice(environmentId, importId, kind, signal)
+    } finally {
+      isNextWanted ||= this.#inWork.get(environmentId)!
+      // First of all: nobody is turned away any more whom the look at the next one may miss.
+      this.#inWork.delete(environmentId)
+      const next = isNextWanted ? await repository.findNext(this.#prisma, environmentId, importId) : null
+      if (next !== null) this.#wake(environmentId, next)
+    }
+  }
+
+  async #runSlice(environmentId: string, importId: string, kind: repository.ImportKind, signal: AbortSignal): Promise<void> {
     const importer = this.#importers[kind]
     if (!importer) throw new Error(`no importer of ${kind}`)
     const until = performance.now() + sliceMs
     const isOver = () => signal.aborted || performance.now() > until
+    /** By customer: the first failure. */
+    const heldUp = new Map<string, unknown>()
+    let after = -1
     try {
       for (let isHeld = true; isHeld && !isOver(); isHeld = await repository.extendLease(this.#prisma, environmentId, importId, leaseMs)) {
-        const pending = await repository.findPending(this.#prisma, environmentId, importId, itemsPerLease)
+        const pending = await repository.findPending(this.#prisma, environmentId, importId, { after, limit: itemsPerLease })
         if (pending.length === 0) break
-        await inLanes(chainsOf(pending), async (chain) => {
-          for (const { position } of chain) if (!isOver()) await this.#importItem(importer, environmentId, importId, position)
+        after = pending.at(-1)!.position
+        await inLanes(lanes, chainsOf(pending), async (chain) => {
+          for (const { position, customer } of chain) {
+            if (isOver() || heldUp.has(customer)) return
+            await this.#importItem(importer, environmentId, importId, position).catch((error: unknown) => heldUp.set(customer, error))
+          }
         })
       }
     } finally {
-      if (await this.#release(environmentId, importId, kind)) this.#wake(environmentId, importId)
+      await this.#release(environmentId, importId, kind, heldUp.size > 0 ? pauseMs : null)
       this.#changed(environmentId)
     }
+    for (const failure of heldUp.values()) throw failure
   }
 
-  /** True: there is more. */
-  #release(environmentId: string, importId: string, kind: repository.ImportKind): Promise<boolean> {
+  #release(environmentId: string, importId: string, kind: repository.ImportKind, pausedMs: number | null): Promise<void> {
     return inTransaction(this.#prisma, async (db) => {
-      const left = await repository.releaseImport(db, environmentId, importId)
-      if (left === 'nothing')
-        await recordEvents(db, environmentId, async () => {
-          const { total, failed } = (await repository.findImport(db, environmentId, importId))!
-          return [{ type: 'import.finished', customerId: null, data: { importId, kind, total, failed } }]
-        })
-      return left === 'more'
+      if (!(await repository.releaseImport(db, environmentId, importId, pausedMs))) return
+      await recordEvents(db, environmentId, async () => {
+        const { total, failed } = (await repository.findImport(db, environmentId, importId))!
+        return [{ type: 'import.finished', customerId: null, data: { importId, kind, total, failed } }]
+      })
     })
   }
 
@@ -125,6 +152,7 @@ export class ImportService {
     return abandoned.length
   }
 
+  /** @throws what is expected to pass */
   async #importItem(importer: Importer, environmentId: string, importId: string, position: number): Promise<void> {
     try {
       await inTransaction(this.#prisma, async (db) => {
@@ -134,8 +162,9 @@ export class ImportService {
         await repository.settleItem(db, environmentId, importId, position, { refId })
       })
     } catch (error) {
-      // A database that is away fails this too, and the record stays to be imported. Whatever else it was, it must not keep the others waiting.
-      const { code, reason: errorReason, message: errorMessage } = Problem.from(error)
+      // What is away or busy says nothing about the record, which stays to be imported. Whatever else it was, it must not keep the others waiting.
+      const { isRetryable, code, reason: errorReason, message: errorMessage } = Problem.from(error)
+      if (isRetryable) throw error
       await repository.settleItem(this.#prisma, environmentId, importId, position, { errorReason, errorMessage })
       if (code === 'INTERNAL') this.#unexpected(error, { environmentId, importId, position })
     }
@@ -149,14 +178,4 @@ function chainsOf<T extends { customer: string }>(pending: readonly T[]): T[][] 
   const chains = new Map<string, T[]>()
   for (const item of pending) chains.set(item.customer, [...(chains.get(item.customer) ?? []), item])
   return [...chains.values()]
-}
-
-/** Fails when all lanes have come to their end, with the first failure. */
-async function inLanes<T>(chains: T[], work: (chain: T) => Promise<void>): Promise<void> {
-  const waiting = [...chains]
-  const lane = async () => {
-    for (let chain = waiting.shift(); chain; chain = waiting.shift()) await work(chain)
-  }
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }

@@ -134,15 +134,11 @@ export async function sweepDue(
     const due = await domain.dueCustomers(batchSize + 2 * leftAlone.size)
     const waiting = due.filter((customer) => !leftAlone.has(keyOf(customer)))
     let progress = 0
-    const groups = groupsOf(waiting).values()
-    const work = async () => {
-      for (const group of groups) {
-        if (life.signal.aborted) return
-        const count = await apply(group)
-        progress += count
-      }
-    }
-    await Promise.all(Array.from({ length: concurrency }, work))
+    await inLanes(concurrency, groupsOf(waiting), async (group) => {
+      if (life.signal.aborted) return
+      const count = await apply(group)
+      progress += count
+    })
     applied += progress
     // Nothing moved: what is left is held by others, or was left alone.
     if (life.signal.aborted || progress === 0 || waiting.length < batchSize / 2) break
@@ -166,4 +162,17 @@ function groupsOf(customers: readonly DueCustomer[]): DueCustomer[][] {
     }
   }
   return groups
+}
+
+/**
+ * Does the work of each, so many at a time. What one lane takes long for is no matter of the others.
+ * @throws the first failure, when all lanes have come to their end: a lane ends with it
+ */
+export async function inLanes<T>(lanes: number, all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = all[Symbol.iterator]()
+  const lane = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) await work(next.value)
+  }
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }

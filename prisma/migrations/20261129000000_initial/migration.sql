@@ -1553,19 +1553,20 @@ CREATE UNIQUE INDEX "package_migration_open_key" ON "package_migration" ("enviro
 CREATE UNIQUE INDEX "promotional_entitlement_held_key" ON "promotional_entitlement" ("environment_id", "customer_id", "feature_id") WHERE "revoked_at" IS NULL;
 
 -- What is due or waits, for the loaders, the workers and the sweeps.
-CREATE INDEX "subscription_trial_end_idx" ON "subscription" ("environment_id", "trial_end_date") WHERE "status" = 'IN_TRIAL';
+CREATE INDEX "subscription_trial_end_idx" ON "subscription" ("environment_id", "trial_end_date")
+  WHERE "status" = 'IN_TRIAL' AND "told_trial_end" IS DISTINCT FROM "trial_end_date";
 CREATE INDEX "subscription_due_idx" ON "subscription" ("due_at") WHERE "due_at" IS NOT NULL;
-CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("environment_id", "due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';
 CREATE INDEX "package_migration_open_idx" ON "package_migration" ("created_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "environment_test_clock_idx" ON "environment" ("id") WHERE "test_clock" IS NOT NULL;
-CREATE INDEX "import_job_open_idx" ON "import_job" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "import_job_open_idx" ON "import_job" ("environment_id", "id") WHERE "finished_at" IS NULL;
 CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "import_id", "position") WHERE "status" = 'PENDING';
 CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
-CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("next_attempt_at") WHERE "state" = 'WAITING';
-CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("payment_due_at") WHERE "payment_due_at" IS NOT NULL;
-CREATE INDEX "subscription_billing_late_usage_due_idx" ON "subscription_billing" ("late_usage_due_at") WHERE "late_usage_due_at" IS NOT NULL;
-CREATE INDEX "invoice_failed_idx" ON "invoice" ("failed_since") WHERE "failed_since" IS NOT NULL;
+CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("environment_id", "leased_until", "next_attempt_at", "sequence") WHERE "state" = 'WAITING';
+CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("environment_id", "payment_due_at") WHERE "payment_due_at" IS NOT NULL;
+CREATE INDEX "subscription_billing_late_usage_due_idx" ON "subscription_billing" ("environment_id", "late_usage_due_at") WHERE "late_usage_due_at" IS NOT NULL;
+CREATE INDEX "invoice_failed_idx" ON "invoice" ("environment_id", "failed_since") WHERE "failed_since" IS NOT NULL;
 
 -- Who holds a version, for its migration and retirement.
 CREATE INDEX "subscription_plan_version_idx" ON "subscription" ("environment_id", "plan_version_id") WHERE "status" NOT IN ('CANCELED', 'EXPIRED');

@@ -4,6 +4,7 @@ import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { EndsBy } from '../rules/billing.js'
+import { rangeOf } from './due.js'
 
 type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
 
@@ -59,46 +60,100 @@ export interface IntentScope {
   subscriptionId?: string
 }
 
+/** A subscription with a call that waits, or is under way, and who is to pay. */
+export type Waiting = Pick<Intent, 'environmentId' | 'subscriptionId' | 'customerId'>
+
+/** More than there are processes that look at once. */
+const mostLookedAt = 20
+
 /**
- * Takes the call that has waited longest, for `leaseMs`: who dies with it leaves it to the next. Of a subscription they are made in the order in
- * which they were written: a later one is not taken before the earlier ones are done. `of` null: of any environment. Null: none waits.
+ * Takes the call of the scope that has waited longest, for `leaseMs`: who dies with it leaves it to the next. Of a subscription they are made in the order in
+ * which they were written: a later one is not taken before the earlier ones are done. Null: none waits.
  */
-export async function claimIntent(db: Db, { leaseMs, of = null }: { leaseMs: number; of?: IntentScope | null }): Promise<Intent | null> {
-  if (of) return claimOf(db, leaseMs, of)
-  // Rows are locked by environment: of those that all look at, each takes the first that no other has taken.
-  for (const one of await findClaimable(db)) {
+export async function claimIntent(db: Db, { leaseMs, of }: { leaseMs: number; of: IntentScope }): Promise<Intent | null> {
+  const { environmentId, subscriptionId } = of
+  if (subscriptionId !== undefined) return claimOf(db, leaseMs, { environmentId, subscriptionId })
+  // Of those that all look at, each takes the first that no other has taken.
+  for (const one of await findWaiting(db, { environmentId, underWay: [], mostOfOne: mostLookedAt, limit: mostLookedAt })) {
     const intent = await claimOf(db, leaseMs, one)
     if (intent) return intent
   }
   return null
 }
 
-/** More than there are processes that look at once. */
-const mostLookedAt = 20
-
-async function findClaimable(db: Db): Promise<IntentScope[]> {
-  const rows = await db.$queryRaw<Pick<IntentRow, 'environment_id' | 'subscription_id'>[]>(Prisma.sql`
-    SELECT environment_id, subscription_id FROM billing_intent AS waiting
-    WHERE ${isClaimable} ORDER BY next_attempt_at, sequence LIMIT ${mostLookedAt}`)
-  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
+/**
+ * Whose calls are to be made next, at most `limit`, of one environment or of all (null). Of an environment no more than `mostOfOne` with those that are under
+ * way; first those of environments with few, then those that wait longest. Nobody twice at a time: what is of the same subscription or payer as a call that is
+ * under way waits for it. Those that were never tried are found by their time, others by when they may be tried again.
+ */
+export async function findWaiting(
+  db: Db,
+  {
+    environmentId,
+    underWay,
+    mostOfOne,
+    limit,
+  }: { environmentId: string | null; underWay: readonly Waiting[]; mostOfOne: number; limit: number },
+): Promise<Waiting[]> {
+  const { from, to } = rangeOf(environmentId)
+  const [environments, subscriptions, payers] = (['environmentId', 'subscriptionId', 'customerId'] as const).map((key) =>
+    underWay.map((one) => one[key]),
+  )
+  // The time of each environment is found out first: asked in the condition it would be asked for each call, and no index could be gone by.
+  const rows = await db.$queryRaw<Pick<IntentRow, 'environment_id' | 'subscription_id' | 'customer_id'>[]>(Prisma.sql`
+    WITH RECURSIVE busy AS (
+      (SELECT environment_id FROM billing_intent
+       WHERE state = 'WAITING' AND environment_id BETWEEN ${from}::uuid AND ${to}::uuid ORDER BY environment_id LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT environment_id FROM billing_intent AS other
+        WHERE other.state = 'WAITING' AND other.environment_id > busy.environment_id AND other.environment_id <= ${to}::uuid
+        ORDER BY other.environment_id LIMIT 1)
+      FROM busy WHERE environment_id IS NOT NULL
+    )
+    SELECT environment.id AS environment_id, found.subscription_id, found.customer_id
+    FROM (
+      SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now, clock_timestamp() AS real_now,
+        (SELECT count(*) FROM unnest(${environments}::uuid[]) AS held (id) WHERE held.id = busy.environment_id) AS under_way
+      FROM busy WHERE environment_id IS NOT NULL OFFSET 0
+    ) AS environment CROSS JOIN LATERAL (
+      SELECT either.*, environment.under_way + row_number() OVER (ORDER BY next_attempt_at, sequence) AS place FROM (
+        (SELECT subscription_id, customer_id, next_attempt_at, sequence FROM billing_intent AS waiting
+         WHERE waiting.environment_id = environment.id AND waiting.leased_until IS NULL AND waiting.next_attempt_at <= environment.now AND ${isNext}
+           AND NOT waiting.subscription_id = ANY(${subscriptions}::uuid[]) AND NOT waiting.customer_id = ANY(${payers}::uuid[])
+         ORDER BY leased_until, next_attempt_at, sequence LIMIT ${mostOfOne})
+        UNION ALL
+        (SELECT subscription_id, customer_id, next_attempt_at, sequence FROM billing_intent AS waiting
+         WHERE waiting.environment_id = environment.id AND waiting.leased_until < environment.real_now AND waiting.next_attempt_at <= environment.now AND ${isNext}
+           AND NOT waiting.subscription_id = ANY(${subscriptions}::uuid[]) AND NOT waiting.customer_id = ANY(${payers}::uuid[])
+         ORDER BY leased_until, next_attempt_at, sequence LIMIT ${mostOfOne})
+      ) AS either
+    ) AS found
+    WHERE environment.under_way < ${mostOfOne} AND found.place <= ${mostOfOne}
+    ORDER BY found.place, found.next_attempt_at, found.sequence LIMIT ${limit}`)
+  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id, customerId: row.customer_id }))
 }
 
-const isClaimable = Prisma.sql`waiting.state = 'WAITING' AND waiting.next_attempt_at <= to_timestamp(environment_clock(waiting.environment_id) / 1000.0)
-    AND (waiting.leased_until IS NULL OR waiting.leased_until < clock_timestamp())
-    AND NOT EXISTS (
+const isNext = Prisma.sql`waiting.state = 'WAITING' AND NOT EXISTS (
       SELECT FROM billing_intent AS earlier
       WHERE earlier.environment_id = waiting.environment_id AND earlier.subscription_id = waiting.subscription_id
         AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.sequence < waiting.sequence
     )`
 
-async function claimOf(db: Db, leaseMs: number, { environmentId, subscriptionId }: IntentScope): Promise<Intent | null> {
-  const ofSubscription = subscriptionId ? Prisma.sql`AND waiting.subscription_id = ${subscriptionId}::uuid` : Prisma.empty
+/** Of one subscription. Null: none waits, or somebody else has it. */
+export async function claimOf(
+  db: Db,
+  leaseMs: number,
+  { environmentId, subscriptionId }: Pick<Waiting, 'environmentId' | 'subscriptionId'>,
+): Promise<Intent | null> {
   const [row] = await db.$queryRaw<IntentRow[]>(Prisma.sql`
     UPDATE billing_intent AS intent
     SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', attempts = intent.attempts + 1, updated_at = clock_timestamp()
     FROM (
       SELECT id FROM billing_intent AS waiting
-      WHERE waiting.environment_id = ${environmentId}::uuid ${ofSubscription} AND ${isClaimable}
+      WHERE waiting.environment_id = ${environmentId}::uuid AND waiting.subscription_id = ${subscriptionId}::uuid
+        AND waiting.next_attempt_at <= to_timestamp(environment_clock(waiting.environment_id) / 1000.0)
+        AND (waiting.leased_until IS NULL OR waiting.leased_until < clock_timestamp()) AND ${isNext}
       ORDER BY next_attempt_at, sequence LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AS claimed
     WHERE intent.environment_id = ${environmentId}::uuid AND intent.id = claimed.id
@@ -205,81 +260,6 @@ export async function findUnfinished(db: Db, environmentId: string, limit: numbe
   }))
 }
 
-/** An invoice that is to be taken back, because nobody has paid it in time. */
-interface Overdue {
-  environmentId: string
-  subscriptionId: string
-  /** Who was to pay. */
-  customerId: string
-  invoiceId: string
-}
-
-interface OverdueRow {
-  environment_id: string
-  subscription_id: string
-  customer_id: string
-  invoice_id: string
-}
-
-/** Of one environment, or of all. */
-const ofEnvironment = (column: string, environmentId: string | null): Prisma.Sql =>
-  environmentId === null ? Prisma.empty : Prisma.sql`AND ${Prisma.raw(column)} = ${environmentId}::uuid`
-
-/** First payments whose deadline has passed. */
-export async function findOverduePayments(db: Db, limit: number, environmentId: string | null): Promise<Overdue[]> {
-  const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
-    SELECT billing.environment_id, billing.subscription_id, invoice.customer_id, invoice.id AS invoice_id
-    FROM subscription_billing AS billing
-    CROSS JOIN LATERAL (
-      SELECT id, customer_id FROM invoice
-      WHERE environment_id = billing.environment_id AND subscription_id = billing.subscription_id ORDER BY created_at, id LIMIT 1
-    ) AS invoice
-    WHERE billing.payment_due_at <= to_timestamp(environment_clock(billing.environment_id) / 1000.0) ${ofEnvironment('billing.environment_id', environmentId)}
-    ORDER BY billing.payment_due_at LIMIT ${limit}`)
-  return rows.map(toOverdue)
-}
-
-/** Invoices of running subscriptions whose payment has been missing for longer than `days`. */
-export async function findUncollected(db: Db, days: number, limit: number, environmentId: string | null): Promise<Overdue[]> {
-  const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
-    SELECT environment_id, subscription_id, customer_id, id AS invoice_id FROM invoice
-    WHERE failed_since <= to_timestamp(environment_clock(environment_id) / 1000.0) - ${days} * interval '1 day' ${ofEnvironment('environment_id', environmentId)}
-    ORDER BY failed_since LIMIT ${limit}`)
-  return rows.map(toOverdue)
-}
-
-/** Subscriptions that have ended, and of which nothing can come late any more. */
-export async function findLateUsageDue(
-  db: Db,
-  limit: number,
-  environmentId: string | null,
-): Promise<{ environmentId: string; subscriptionId: string }[]> {
-  const rows = await db.$queryRaw<{ environment_id: string; subscription_id: string }[]>(Prisma.sql`
-    SELECT environment_id, subscription_id FROM subscription_billing
-    WHERE late_usage_due_at <= to_timestamp(environment_clock(environment_id) / 1000.0) ${ofEnvironment('environment_id', environmentId)}
-    ORDER BY late_usage_due_at LIMIT ${limit}`)
-  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
-}
-
-/** The next instant after `after` (null: whenever), and not after `until`, at which billing has something to do in an environment; null: there is none. */
-export async function findNextBilling(
-  db: Db,
-  environmentId: string,
-  { after, until, days }: { after: EpochMs | null; until: EpochMs; days: number },
-): Promise<EpochMs | null> {
-  const [row] = await db.$queryRaw<{ at: Date | null }[]>(Prisma.sql`
-    SELECT min(at) AS at FROM (
-      SELECT next_attempt_at AS at FROM billing_intent WHERE environment_id = ${environmentId}::uuid AND state = 'WAITING'
-      UNION ALL
-      SELECT payment_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND payment_due_at IS NOT NULL
-      UNION ALL
-      SELECT late_usage_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND late_usage_due_at IS NOT NULL
-      UNION ALL
-      SELECT failed_since + ${days} * interval '1 day' FROM invoice WHERE environment_id = ${environmentId}::uuid AND failed_since IS NOT NULL
-    ) AS due WHERE at <= ${new Date(until)} ${after === null ? Prisma.empty : Prisma.sql`AND at > ${new Date(after)}`}`)
-  return row?.at?.getTime() ?? null
-}
-
 /** Whether somebody is making a call of the environment just now that is due. One that has failed is not waited for. */
 export async function isCallUnderWay(db: Db, environmentId: string): Promise<boolean> {
   const [row] = await db.$queryRaw<{ is_under_way: boolean }[]>(Prisma.sql`
@@ -291,13 +271,6 @@ export async function isCallUnderWay(db: Db, environmentId: string): Promise<boo
   return row!.is_under_way
 }
 
-const toOverdue = (row: OverdueRow): Overdue => ({
-  environmentId: row.environment_id,
-  subscriptionId: row.subscription_id,
-  customerId: row.customer_id,
-  invoiceId: row.invoice_id,
-})
-
 /** The key of the call that makes an invoice. */
 export const creationKey = (invoiceId: string): string => `invoice:${invoiceId}`
 
@@ -305,7 +278,7 @@ const voidKey = (invoiceId: string): string => `void:${invoiceId}`
 
 /** The call that takes an invoice back; the same call whoever writes it down. */
 export const voidOf = (
-  { environmentId, subscriptionId, customerId, invoiceId }: Overdue,
+  { environmentId, subscriptionId, customerId, invoiceId }: Pick<Intent, 'environmentId' | 'subscriptionId' | 'customerId' | 'invoiceId'>,
   endsBy: EndsBy | null = null,
 ): Omit<Intent, 'id' | 'attempts'> => ({
   environmentId,

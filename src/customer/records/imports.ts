@@ -90,30 +90,48 @@ export async function extendLease(db: Db, environmentId: string, importId: strin
   return count === 1
 }
 
-/** Gives the lease back, and notes the end when nothing is left. Null: it was finished before. */
-export async function releaseImport(db: Db, environmentId: string, importId: string): Promise<'more' | 'nothing' | null> {
-  const rows = await db.$queryRaw<{ is_open: boolean }[]>(Prisma.sql`
-    UPDATE import_job SET leased_until = NULL, finished_at = CASE
+/**
+ * Gives the lease back, or has the import left alone for so long (null: not at all), and notes the end when nothing is left. True: it has ended now.
+ */
+export async function releaseImport(db: Db, environmentId: string, importId: string, pauseMs: number | null): Promise<boolean> {
+  const rows = await db.$queryRaw<{ is_finished: boolean }[]>(Prisma.sql`
+    UPDATE import_job SET leased_until = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond', finished_at = CASE
         WHEN EXISTS (
           SELECT FROM import_item AS item
           WHERE item.environment_id = import_job.environment_id AND item.import_id = import_job.id AND item.status = 'PENDING'
         ) THEN NULL
         ELSE clock_timestamp() END
     WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND finished_at IS NULL
-    RETURNING finished_at IS NULL AS is_open`)
-  return rows[0] ? (rows[0].is_open ? 'more' : 'nothing') : null
+    RETURNING finished_at IS NOT NULL AS is_finished`)
+  return rows[0]?.is_finished ?? false
 }
 
-/** The next records, and whose they are: what is of one customer is imported in its order. */
+/** The unfinished import of the environment that nobody has, and whose turn it is after another: they take turns by their age. Null: none. */
+export async function findNext(db: Db, environmentId: string, afterId: string): Promise<string | null> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    (SELECT id, 1 AS place FROM import_job
+     WHERE environment_id = ${environmentId}::uuid AND finished_at IS NULL AND id > ${afterId}::uuid
+       AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+     ORDER BY id LIMIT 1)
+    UNION ALL
+    (SELECT id, 2 FROM import_job
+     WHERE environment_id = ${environmentId}::uuid AND finished_at IS NULL AND id <= ${afterId}::uuid
+       AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+     ORDER BY id LIMIT 1)
+    ORDER BY place LIMIT 1`)
+  return rows[0]?.id ?? null
+}
+
+/** The next records after a position, and whose they are: what is of one customer is imported in its order. */
 export async function findPending(
   db: Db,
   environmentId: string,
   importId: string,
-  limit: number,
+  { after, limit }: { after: number; limit: number },
 ): Promise<{ position: number; customer: string }[]> {
   return db.$queryRaw(Prisma.sql`
     SELECT position, coalesce(input->>'customerRefId', input->>'refId', position::text) AS customer FROM import_item
-    WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND status = 'PENDING'
+    WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND status = 'PENDING' AND position > ${after}
     ORDER BY position LIMIT ${limit}`)
 }
 
@@ -139,12 +157,24 @@ export async function settleItem(
   })
 }
 
-/** Unfinished ones that nobody has worked on for a while, the oldest first. */
+/** Of each environment the oldest unfinished one that nobody has worked on for a while; the oldest of them first. */
 export async function findAbandoned(db: Db, limit: number): Promise<{ environmentId: string; importId: string }[]> {
   const rows = await db.$queryRaw<{ environment_id: string; id: string }[]>(Prisma.sql`
-    SELECT environment_id, id FROM import_job
-    WHERE finished_at IS NULL AND created_at < now() - interval '10 seconds' AND (leased_until IS NULL OR leased_until < now())
-    ORDER BY created_at LIMIT ${limit}`)
+    WITH RECURSIVE busy AS (
+      (SELECT environment_id FROM import_job WHERE finished_at IS NULL ORDER BY environment_id LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT environment_id FROM import_job AS other
+        WHERE other.finished_at IS NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
+      FROM busy WHERE environment_id IS NOT NULL
+    )
+    SELECT busy.environment_id, abandoned.id FROM busy CROSS JOIN LATERAL (
+      SELECT id FROM import_job AS job
+      WHERE job.environment_id = busy.environment_id AND finished_at IS NULL
+        AND created_at < now() - interval '10 seconds' AND (leased_until IS NULL OR leased_until < now())
+      ORDER BY id LIMIT 1
+    ) AS abandoned
+    ORDER BY abandoned.id LIMIT ${limit}`)
   return rows.map((row) => ({ environmentId: row.environment_id, importId: row.id }))
 }
 

@@ -129,20 +129,47 @@ export async function settleDue(db: Db, environmentId: string, customerId: strin
 /** Seconds since the oldest end that was not told, by the real time; 0: all were. */
 export async function dueLagSeconds(db: Db): Promise<number> {
   const [row] = await db.$queryRaw<{ seconds: number | null }[]>(Prisma.sql`
-    SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 AS seconds FROM promotional_entitlement`)
+    WITH RECURSIVE busy AS (
+      (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT environment_id FROM promotional_entitlement AS other
+        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
+      FROM busy WHERE environment_id IS NOT NULL
+    )
+    SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(oldest.due_at)))::float8 AS seconds
+    FROM busy CROSS JOIN LATERAL (
+      SELECT due_at FROM promotional_entitlement AS promotion
+      WHERE promotion.environment_id = busy.environment_id AND promotion.due_at IS NOT NULL ORDER BY due_at LIMIT 1
+    ) AS oldest`)
   return row!.seconds ?? 0
 }
 
-/** Customers (our ids) with an end that was not told, the longest overdue first; by the test clock where there is one. */
+/**
+ * Customers (our ids) with an end that was not told, by the test clock where there is one: of each environment in turn those that are overdue for longest.
+ * The time of each environment is found out first: asked in the condition no index could be gone by.
+ */
 export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
-    SELECT environment_id, customer_id FROM (
-      SELECT environment_id, customer_id, due_at FROM promotional_entitlement WHERE due_at <= clock_timestamp()
+    WITH RECURSIVE busy AS (
+      (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
       UNION ALL
-      SELECT p.environment_id, p.customer_id, p.due_at FROM environment
-      JOIN promotional_entitlement AS p ON p.environment_id = environment.id AND p.due_at <= environment.test_clock
-      WHERE environment.test_clock IS NOT NULL
+      SELECT (
+        SELECT environment_id FROM promotional_entitlement AS other
+        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
+      FROM busy WHERE environment_id IS NOT NULL
+    )
+    SELECT environment.id AS environment_id, due.customer_id
+    FROM (
+      SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
+    ) AS environment CROSS JOIN LATERAL (
+      SELECT customer_id, min(due_at) AS due_at, row_number() OVER (ORDER BY min(due_at)) AS place FROM (
+        SELECT customer_id, due_at FROM promotional_entitlement AS promotion
+        WHERE promotion.environment_id = environment.id AND promotion.due_at <= environment.now
+        ORDER BY promotion.due_at LIMIT ${limit}
+      ) AS oldest
+      GROUP BY customer_id
     ) AS due
-    GROUP BY 1, 2 ORDER BY min(due_at) LIMIT ${limit}`)
+    ORDER BY due.place, due.due_at LIMIT ${limit}`)
   return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id }))
 }

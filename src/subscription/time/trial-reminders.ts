@@ -3,14 +3,16 @@ import { lockCustomerState } from '../../changes/access.js'
 import { recordEvents } from '../../changes/events.js'
 import { refIdsOfCustomers } from '../../customer/records/customers.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { LeftAlone } from '../../platform/due-sweep.js'
+import { inLanes, LeftAlone } from '../../platform/due-sweep.js'
 import type { PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { loadSubscriptions } from '../records/subscriptions.js'
 import { claimTrialEnd, type EndingTrial, findEndingTrials, findNextEndingTrial } from '../records/trial-reminders.js'
 import { toldSubscription } from '../rules/events.js'
 
+/** Looked for together, and told of at the same time. */
 const atOnce = 100
+const lanes = 4
 const dayMs = 86_400_000
 
 /** Tells that trials end soon: once for each end that a trial has had. */
@@ -32,15 +34,16 @@ export class TrialReminders {
   }
 
   /**
-   * Tells of those that are due, of all environments or of one; answers how many. Several processes may: each end is claimed. One that fails holds up no other.
+   * Tells of those that are due, of all environments in turn or of one; answers how many. Several processes may: each end is claimed. One that fails holds up no other.
    * @throws the first failure, when all have had their turn
    */
   async tellDue(environmentId: string | null = null): Promise<number> {
     const failures: unknown[] = []
     let told = 0
     const limit = atOnce + this.#leftAlone.size
-    for (const trial of await findEndingTrials(this.#prisma, { environmentId, leadMs: this.#leadMs, limit })) {
-      if (environmentId === null && this.#leftAlone.has(trial.subscriptionId)) continue
+    const trials = await findEndingTrials(this.#prisma, { environmentId, leadMs: this.#leadMs, limit })
+    await inLanes(lanes, trials, async (trial) => {
+      if (environmentId === null && this.#leftAlone.has(trial.subscriptionId)) return
       try {
         if (await this.#tell(trial)) told += 1
         this.#leftAlone.succeeded(trial.subscriptionId)
@@ -48,7 +51,7 @@ export class TrialReminders {
         this.#leftAlone.failed(trial.subscriptionId)
         failures.push(error)
       }
-    }
+    })
     if (failures.length > 0) throw failures[0]
     return told
   }

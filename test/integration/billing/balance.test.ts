@@ -30,7 +30,7 @@ describe('what a payer has to its credit', () => {
     await deliver()
   }
   const deliver = async () => {
-    while ((await bench.billing.deliver()) > 0);
+    await bench.billing.deliverEverywhere()
   }
   const invoiced = { billing: { collectionMethod: 'INVOICE' } } as const
   const seats = (quantity: number) => [{ featureRefId: 'seats', quantity: units(quantity) }]

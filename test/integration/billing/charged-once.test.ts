@@ -26,7 +26,7 @@ describe('what is used is charged once', () => {
   const update = (request: Update, subscriptionRefId = 'team') =>
     bench.subscriptionChanges.update(environmentId, { subscriptionRefId, ...request })
   const deliver = async () => {
-    while ((await bench.billing.deliver()) > 0);
+    await bench.billing.deliverEverywhere()
   }
   const pass = async (until: string) => {
     await bench.testClocks.advance(environmentId, at(until))
@@ -240,7 +240,7 @@ describe('what is used is charged once', () => {
       })
       await bench.environments.moveTestClock(environmentId, at('2027-05-15T00:00:01'))
       await sync.sweepDeadlines()
-      while ((await sync.deliver()) > 0);
+      await sync.deliverEverywhere()
       expect(await acme.standing('team')).to.deep.equal(['CANCELED', 'FAILED', 'CancelledByBilling'])
     })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ImportService } from '../../../src/customer/imports.js'
 import { runImport } from '../../../src/customer/jobs.js'
+import { Problem } from '../../../src/kernel/problem.js'
 import type { Db } from '../../../src/platform/postgres.js'
 import { consume } from '../../../src/platform/queue/consume.js'
 import { eventually } from '../../support/eventually.js'
@@ -86,21 +87,25 @@ describe('importing many customers', () => {
     expect(await reasonOf(start(Array.from({ length: 1_001 }, () => ({ refId: 'a' }))))).to.equal('BAD_USER_INPUT')
   })
 
-  /** Fails once, as if the process had died after so many records. */
-  const dyingAfter = (count: number) => {
-    let imported = 0
-    const stop = new AbortController()
-    const service = new ImportService({
+  type Import = (db: Db, environment: string, input: unknown) => Promise<string>
+  const imported: Import = async (db, environment, input) => (await bench.customers.importIn(db, environment, input as never)).refId
+  /** As another process has it. */
+  const serviceWith = (importer: Import, wake: (environmentId: string, importId: string) => void = () => undefined) =>
+    new ImportService({
       prisma: bench.prisma,
-      importers: {
-        CUSTOMERS: async (db: Db, environment, input) => {
-          if (++imported === count) stop.abort()
-          return (await bench.customers.importIn(db, environment, input as never)).refId
-        },
-      },
+      importers: { CUSTOMERS: importer },
       changed: () => undefined,
       unexpected: () => undefined,
-      wake: () => undefined,
+      wake,
+    })
+
+  /** Fails once, as if the process had died after so many records. */
+  const dyingAfter = (most: number) => {
+    let count = -most
+    const stop = new AbortController()
+    const service = serviceWith((...record) => {
+      if (++count === 0) stop.abort()
+      return imported(...record)
     })
     return { service, signal: stop.signal }
   }
@@ -118,7 +123,7 @@ describe('importing many customers', () => {
   })
   it('is worked off by one at a time, and each record is imported once by eight', async () => {
     const id = await start(Array.from({ length: 50 }, () => ({ refId: null })))
-    await Promise.all(Array.from({ length: 8 }, () => bench.imports.run(environmentId, id, never)))
+    await Promise.all(Array.from({ length: 8 }, () => serviceWith(imported).run(environmentId, id, never)))
     await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { leasedUntil: null } })
     await bench.imports.run(environmentId, id, never)
     expect(await find(id)).to.deep.include({ done: 50 })
@@ -155,12 +160,71 @@ describe('importing many customers', () => {
     expect(told).to.deep.equal([['secret of ours', 0]])
   })
 
-  describe('with a worker', () => {
-    it('is worked off soon', async () => {
-      consume(bench.life, bench.queues, runImport, {
-        concurrency: 1,
-        handler: (job, { signal }) => bench.imports.run(job.environmentId, job.importId, signal),
+  const faults: Readonly<Record<string, (db: Db) => Promise<unknown>>> = {
+    'its connection is cut': (db) => db.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())::text`,
+    'its statement is stopped for taking too long': async (db) => {
+      await db.$executeRaw`SET LOCAL statement_timeout = 20`
+      await db.$queryRaw`SELECT pg_sleep(30)::text`
+    },
+  }
+  for (const [what, fail] of Object.entries(faults))
+    it(`imports a record later when ${what}, after it what follows of its customer, and the others meanwhile`, async () => {
+      let isFailing = true
+      const service = serviceWith(async (db, environment, input) => {
+        if (isFailing && (input as { refId: string }).refId === 'acme') await fail(db)
+        return imported(db, environment, input)
       })
+      const id = await start([{ refId: 'acme', name: 'Acme 0' }, { refId: 'other' }, { refId: 'acme', name: 'Acme 1' }], service)
+      expect(await service.run(environmentId, id, never).then(String, (error) => Problem.from(error).code)).to.equal('UNAVAILABLE')
+      const statuses = async () => (await items(id)).map(({ status }) => status)
+      expect(await statuses()).to.deep.equal(['PENDING', 'DONE', 'PENDING'])
+
+      isFailing = false
+      await service.run(environmentId, id, never)
+      expect(await statuses(), 'left alone for a while').to.deep.equal(['PENDING', 'DONE', 'PENDING'])
+      await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { leasedUntil: new Date(0) } })
+      await service.run(environmentId, id, never)
+      expect(await find(id)).to.deep.include({ done: 3, failed: 0 })
+      expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme 1')
+    })
+
+  describe('with a worker', () => {
+    let service: ImportService
+    before(() =>
+      consume(bench.life, bench.queues, runImport, {
+        concurrency: 2,
+        handler: (job, { signal }) => service.run(job.environmentId, job.importId, signal),
+      }),
+    )
+    beforeEach(() => {
+      service = bench.imports
+    })
+
+    it('takes one of an environment at a time, so that others are not kept waiting by many that are slow', async () => {
+      const small = await bench.createEnvironment()
+      let letGo = () => {}
+      const released = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      service = serviceWith(
+        async (db, environment, input) => {
+          if (environment === environmentId) await released
+          return imported(db, environment, input)
+        },
+        (environment, importId) => bench.after.importDue(environment, importId),
+      )
+      const many: string[] = []
+      for (let index = 0; index < 5; index++) many.push(await start([{ refId: `a${index}` }, { refId: `b${index}` }]))
+      try {
+        const id = await bench.imports.start(small, 'CUSTOMERS', [{ refId: 'small' }])
+        await eventually('the small one to be finished', async () => (await bench.imports.find(small, id))!.finishedAt)
+        for (const other of many) expect((await find(other)).done).to.equal(0)
+      } finally {
+        letGo()
+      }
+      for (const id of many) await eventually('the others to be finished', async () => (await find(id)).finishedAt)
+    })
+    it('is worked off soon', async () => {
       const id = await start([{ refId: 'a' }, { refId: 'b' }])
       await eventually('the import to be finished', async () => (await find(id)).finishedAt)
       expect(await names()).to.deep.equal(['a', 'b'])

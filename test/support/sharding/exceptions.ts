@@ -37,7 +37,7 @@ export const exceptions: readonly Exception[] = [
     statements: [
       sweep('SELECT DISTINCT environment_id, customer_id FROM ( (SELECT environment_id, customer_id FROM subscription', 'subscription'),
       sweep(
-        'SELECT environment_id, customer_id FROM ( SELECT environment_id, customer_id, due_at FROM promotional_entitlement',
+        'WITH RECURSIVE busy AS ( (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)',
         'promotional_entitlement',
       ),
     ],
@@ -54,7 +54,7 @@ export const exceptions: readonly Exception[] = [
     what: 'Calls of the billing provider, stored events and recomputations that wait',
     why: 'those that wait longest in any environment are looked for each few seconds; each is claimed by environment',
     statements: [
-      sweep('SELECT environment_id, subscription_id FROM billing_intent AS waiting', 'billing_intent'),
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM billing_intent', 'billing_intent'),
       sweep(
         'SELECT environment_id, array_agg(id) AS ids FROM ( SELECT environment_id, id FROM ( SELECT environment_id, id, coalesce(swept_at, created_at) AS since',
         'pending_batch',
@@ -70,15 +70,18 @@ export const exceptions: readonly Exception[] = [
   {
     what: 'Unfinished imports; finished ones that are old',
     why: 'the sweep behind lost jobs, and the deletion of what nobody asks for any more',
-    statements: [sweep('SELECT environment_id, id FROM import_job', 'import_job'), write('DELETE FROM import_job', 'import_job')],
+    statements: [
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM import_job', 'import_job'),
+      write('DELETE FROM import_job', 'import_job'),
+    ],
   },
   {
     what: 'Invoices whose time to be paid has passed, failed ones to be collected again, usage that came too late',
     why: 'looked for each second by `billing-sync`; what is done then is done by environment',
     statements: [
-      sweep('SELECT billing.environment_id, billing.subscription_id, invoice.customer_id', 'subscription_billing'),
-      sweep('SELECT environment_id, subscription_id, customer_id, id AS invoice_id FROM invoice', 'invoice'),
-      sweep('SELECT environment_id, subscription_id FROM subscription_billing', 'subscription_billing'),
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM subscription_billing WHERE payment_due_at', 'subscription_billing'),
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM invoice', 'invoice'),
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM subscription_billing WHERE late_usage_due_at', 'subscription_billing'),
     ],
   },
   {
@@ -131,15 +134,9 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
-    what: 'Trials that end soon',
-    why: 'looked for in all environments that hear of it; each is told by environment',
-    statements: [sweep('AND s.told_trial_end IS DISTINCT FROM', 'subscription')],
-  },
-  {
     what: 'Gauges: how late due work is, and how many calls of the billing provider and webhooks wait',
     why: 'one number for the whole platform',
     statements: [
-      sweep('min(due_at)))::float8 AS seconds FROM promotional_entitlement', 'promotional_entitlement'),
       sweep('min(due_at)))::float8 AS seconds FROM subscription', 'subscription'),
       sweep("(SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE status = 'PENDING'", 'webhook_delivery', 'webhook_endpoint'),
       sweep("SELECT count(*) FILTER (WHERE state = 'WAITING') AS waiting", 'billing_intent'),

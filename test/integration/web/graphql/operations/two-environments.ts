@@ -119,7 +119,7 @@ async function idsOf({ app, prisma }: WholePlatform, environment: TestEnvironmen
   const where = { where: { environmentId: environment.id } }
   const recompute = 'mutation ($input: RecomputeUsageInput!) { recomputeUsage(input: $input) { id } }'
   const { recomputeUsage } = await must(environment, recompute, { input: { featureId: 'their-requests' } })
-  while ((await app.billing.deliver({})) > 0);
+  await app.billing.deliverEverywhere()
   return {
     customer: (await prisma.customer.findFirstOrThrow(where)).id,
     subscription: (await prisma.subscription.findFirstOrThrow(where)).id,
