@@ -34,7 +34,7 @@ export const rooms = `
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/edge src/web/graphql/subscription src/web/live src/web/graphql/estimates
   src/web/graphql/paywall src/web/graphql/webhooks src/web/graphql/alerts src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/config src/sidecar/metrics src/sidecar/source src/sidecar/grpc
-  src/wiring
+  src/wiring/limits src/wiring
   src/sidecar
   src/web
   src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo src/local/packages
