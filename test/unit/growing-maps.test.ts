@@ -8,13 +8,14 @@ const kept: Record<string, string> = {
   'src/metering/counting/counter-batch.ts #changes': 'of one transaction',
   'src/metering/counting/counter-batch.ts #messages': 'of one transaction',
   'src/metering/counting/counter-batch.ts #datedAhead': 'of one transaction',
-  'src/metering/counting/counter-batch.ts #rollups': 'of one transaction',
+  'src/metering/counting/event-rollups.ts #rollups': 'of one transaction',
+  'src/catalog/model/inheritance.ts #given': 'of one reading of a catalog',
   'src/metering/counting/counter-batch.ts #told': 'of one transaction',
   'src/metering/counting/series-tracker.ts #decisions': 'of one transaction',
   'src/metering/counting/series-tracker.ts #tracked': 'of one transaction',
   'src/metering/counting/series-tracker.ts #budgeted': 'of one transaction',
   'src/metering/counting/series-tracker.ts #series': 'of one transaction',
-  'src/web/edge/edge.ts #prepared': 'there is one for each kind of page',
+  'src/web/edge/pages.ts #prepared': 'there is one for each kind of page',
 }
 
 const field = /^ {2}(?:(?:private |readonly )+|(?=#))(#?\w+)(?:: [^=\n]*)? = new (?:Map|Set)\b/gm

@@ -15,7 +15,7 @@ const readers: Record<string, string> = {
   'src/sdk/sidecar/client.ts': 'gRPC takes the deadline of a call as an instant of this process’s clock',
   'src/sidecar/grpc/service.ts': 'gRPC tells the deadline of a call as an instant of this process’s clock',
   'src/reader/api/clock.ts': 'all that a sidecar has until the platform has answered',
-  'src/platform/queue.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
+  'src/platform/queue/consume.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
   'src/updates/deliver/warmings.ts': 'how long to wait is told, and decides nothing',
   'src/updates/external-cache/mend.ts': 'what holds nothing is not said to be of later than now, whatever version it replaces',
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
