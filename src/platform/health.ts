@@ -91,7 +91,11 @@ export function createHealthServer(source: HealthSource): Server {
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    if (open.size > maxHealthConnections) for (const oldest of open) return void oldest.destroy()
+    if (open.size <= maxHealthConnections) return
+    const [oldest] = open
+    // It is told that it has closed later, and others may come until then.
+    open.delete(oldest!)
+    oldest!.destroy()
   })
   return server
 }

@@ -49,8 +49,13 @@ function tooLong(value: unknown, before: unknown, path: string, key: string): Ca
   }
   if (Array.isArray(value))
     return value.flatMap((item, position) =>
-      tooLong(item, Array.isArray(before) ? before[position] : undefined, `${path}[${position}]`, key),
+      tooLong(item, Array.isArray(before) ? inForce(item, before, position) : undefined, `${path}[${position}]`, key),
     )
   if (!isMap(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => tooLong(inner, isMap(before) ? before[name] : undefined, join(path, name), name))
+}
+
+/** A text may have moved in its list. */
+function inForce(item: unknown, before: readonly unknown[], position: number): unknown {
+  return typeof item === 'string' && item.length > maxIdentifierLength && before.includes(item) ? item : before[position]
 }

@@ -10,7 +10,7 @@ import { turns } from '../access/fair-turns.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { keptListSizes } from '../graphql/catalog/list-sizes.js'
 import { hungUp, largeAnswers } from '../graphql/door/execution.js'
-import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, prepareCost } from '../graphql/door/limits.js'
+import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxFreeStateCost, prepareCost } from '../graphql/door/limits.js'
 import { textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
 import { type DocumentBounds, documentBounds } from '../graphql/operations/document-bounds.js'
@@ -149,7 +149,7 @@ export class Pages {
     const isLarge = cost > maxCostAtOnce
     // How many subscriptions there are is known when they have been read.
     const isCounted = document === 'activeSubscriptions'
-    const paid = isLarge || isCounted ? cost : 0
+    const paid = isCounted || cost > (state ? maxFreeStateCost : maxCostAtOnce) ? cost : 0
     if (paid > 0) rateLimits.takeCost(identity, address, paid)
     const settle = (spent: number) => rateLimits.giveBackCost(identity, address, paid - spent)
     const operation = new Operation()
@@ -160,7 +160,10 @@ export class Pages {
       if (operation.givenUp || known) settle(0)
       if (operation.givenUp) throw operation.givenUp.reason
       if (known) return known
-      const data = await this.#execute(question, { identity, operation, isLarge })
+      const data = await this.#execute(question, { identity, operation, isLarge }).catch((error: unknown) => {
+        if (isCounted) settle(0)
+        throw error
+      })
       if (isCounted) settle(costOf({}, withListed(data, sizes)))
       const page = await toPage(await textOf({ data }, operation.room, nextTurn), nextTurn)
       if (state) this.#keep(state, document, page)

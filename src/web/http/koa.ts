@@ -88,6 +88,8 @@ const refusePathless: Middleware = (ctx, next) => {
  */
 function limitPages({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers): Middleware {
   return async (ctx, next) => {
+    // What a browser asks before it asks: refused, its page would not hear why.
+    if (ctx.method === 'OPTIONS') return next()
     const address = trusted.callerOf(ctx.req)
     const isOfGraphql = isGraphql(ctx.req)
     if (!isOfGraphql && isRefused(ctx, () => rateLimits.takeFrom(address))) return

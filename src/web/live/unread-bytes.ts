@@ -6,22 +6,24 @@ export const maxBytes = 128 * 1024 * 1024
 export class UnreadBytes {
   /** By environment; those who have sent no key are one. */
   readonly #bytes = new Map<string, number>()
-  /** By what is held: how many sockets hold it. */
-  readonly #holders = new Map<Buffer, number>()
+  /** By what is held: how many sockets hold it, and the environment that it is counted for. */
+  readonly #holders = new Map<Buffer, { environmentId: string; count: number }>()
   #sum = 0
 
   /** Counts what is written to a socket, once when several hold the same. Answers what lets it go, once. */
   hold(environmentId: string, message: Buffer): () => void {
-    const holders = this.#holders.get(message) ?? 0
-    if (holders === 0) this.#add(environmentId, message.length)
-    this.#holders.set(message, holders + 1)
+    let holders = this.#holders.get(message)
+    if (!holders) {
+      holders = { environmentId, count: 0 }
+      this.#holders.set(message, holders)
+      this.#add(environmentId, message.length)
+    }
+    holders.count += 1
     return () => {
-      const left = this.#holders.get(message)! - 1
-      if (left > 0) this.#holders.set(message, left)
-      else {
-        this.#holders.delete(message)
-        this.#add(environmentId, -message.length)
-      }
+      holders.count -= 1
+      if (holders.count > 0) return
+      this.#holders.delete(message)
+      this.#add(holders.environmentId, -message.length)
     }
   }
 

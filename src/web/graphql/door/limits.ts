@@ -58,6 +58,8 @@ export const maxRepeats = 50
 export const maxCost = 500_000
 /** A larger answer is made in turns. Up to here it takes some milliseconds. */
 export const maxCostAtOnce = 2_000
+/** An answer about what one customer holds is not paid up to here, though it is made in turns: readers ask for all of their customers when they have just started. */
+export const maxFreeStateCost = 10_000
 
 /** Lists that are not asked for by pages are short: entitlements of a plan, add-ons of a subscription. */
 export const assumedListItems = 5

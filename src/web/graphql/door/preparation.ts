@@ -14,7 +14,7 @@ import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
 import { Documents, fieldOf, operationOf } from './documents.js'
 import { type KeptAnswers, readQuestion } from './kept-answers.js'
-import { assumedListItems, type CostOf, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
+import { assumedListItems, type CostOf, maxCost, maxCostAtOnce, maxFreeStateCost, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
 
@@ -141,7 +141,7 @@ export class Preparation {
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const { cost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
     const isLarge = cost > maxCostAtOnce
-    if (isLarge) rateLimits.takeCost(identity, address, cost)
+    if (cost > (state && isKnown ? maxFreeStateCost : maxCostAtOnce)) rateLimits.takeCost(identity, address, cost)
     const inTurns = isLarge || !isKnown ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
