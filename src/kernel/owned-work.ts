@@ -12,6 +12,10 @@ export class OwnedWork {
     return ofOwner
   }
 
+  get inAll(): number {
+    return this.#inAll
+  }
+
   /** What owners have beyond one each. */
   get more(): number {
     return this.#inAll - this.#ofOwner.size

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type Queue, UnrecoverableError, Worker } from 'bullmq'
+import { shareOf } from '../../kernel/crowd.js'
 import { OwnedWork } from '../../kernel/owned-work.js'
 import { Problem } from '../../kernel/problem.js'
 import { type TracedJob, traceIdOfJob, workTraced } from '../context/job-trace.js'
@@ -23,8 +24,8 @@ export interface ConsumeOptions<T> {
   concurrency: number
   /**
    * The jobs of an owner count as one, however many are in work: a queue gives them in their order, so those that one had waiting would keep all others out.
-   * The handler is to work on them together or one after the other. `mostJobs`: of all owners; one has at most half of them, and what is more comes again
-   * after two seconds.
+   * The handler is to work on them together or one after the other. `mostJobs`: of all owners; one has at most its share (`shareOf`) of them, and
+   * what is more comes again after two seconds.
    */
   owners?: { of(data: T): string; mostJobs: number }
   /**
@@ -64,14 +65,14 @@ export function consume<T extends { v: number }>(
     progress.heldSince = owned.more === 0 ? null : (progress.heldSince ?? performance.now())
     return ofOwner
   }
-  const work = async (job: Job, data: unknown): Promise<void> => {
-    const given = parsed(definition, data)
+  const work = async (job: Job, given: T): Promise<void> => {
     if (!owners) return handler(given, { signal: life.signal, job })
     const owner = owners.of(given)
     // The handler has it, and lets go of what is heavy while many wait.
     job.data = { trace: (job.data as TracedJob).trace }
     try {
-      if (count(owner, 1) > owners.mostJobs / 2) throw new NotBegun()
+      const own = count(owner, 1)
+      if (own > Math.max(1, shareOf({ most: owners.mostJobs, taken: owned.inAll, own }))) throw new NotBegun()
       await handler(given, { signal: life.signal, job })
     } finally {
       count(owner, -1)
@@ -86,16 +87,21 @@ export function consume<T extends { v: number }>(
       if (typeof version !== 'number') throw new UnreadableJob('it says no version')
       if (job.name !== definition.name || version !== definition.version) return putBack(life, job, token)
       const done = metrics.duration.startTimer({ queue: name })
+      const finished = () => {
+        done()
+        progress.lastFinishedAt = performance.now()
+      }
       inWork += 1
       try {
-        await workTraced(name, job, (data) => work(job, data))
+        await workTraced(name, job, (data) => work(job, parsed(definition, data)))
+        finished()
       } catch (error) {
+        // That is no progress.
         if (error instanceof NotBegun) return await delay(job, token, putBackMs)
+        finished()
         throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
       } finally {
-        done()
         inWork -= 1
-        progress.lastFinishedAt = performance.now()
       }
     },
     { ...options, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10 },

@@ -219,6 +219,31 @@ describe('queues', () => {
     expect(done).to.have.length(22)
   })
 
+  it('leaves room for who comes next however many are loud', async () => {
+    const life = newLife()
+    const queue = openQueue(life, connection, parcel)
+    const loud = [1, 2, 3, 4].flatMap((n) => Array.from({ length: 20 }, () => ({ v: 1, n })))
+    await queue.addAll([...loud, { v: 1, n: 9 }])
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const done: number[] = []
+    consume(life, connection, parcel, {
+      concurrency: 8,
+      owners: { of: ({ n }) => String(n), mostJobs: 20 },
+      handler: async ({ n }) => {
+        if (n < 9) await finished
+        done.push(n)
+      },
+    })
+    await until(() => done.length > 0)
+    expect(done).to.deep.equal([9])
+    finish()
+    await until(async () => (await queue.unfinished()) === 0)
+    expect(done).to.have.length(81)
+  })
+
   it('is ready while it makes progress, and not when jobs wait and none is finished', async () => {
     const life = newLife()
     const queue = openQueue(life, connection, parcel)
