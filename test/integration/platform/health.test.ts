@@ -43,6 +43,11 @@ describe('the port of health', () => {
     expect((await fetch(`${url()}/livez`, { headers: { connection: 'close' } })).status).to.equal(200)
   })
 
+  it('has no more of them when many come at once', async () => {
+    await Promise.all(Array.from({ length: 3 * maxHealthConnections }, () => open('GET /livez HTTP/1.1\r\nhost: t\r\n')))
+    await eventually('the oldest to make room', async () => (await connections()) <= maxHealthConnections)
+  })
+
   it('cuts off who never finishes a head, or a body', async () => {
     expect([server.headersTimeout, server.requestTimeout]).to.deep.equal([headLimits.headersTimeout, headLimits.requestTimeout])
     // What the numbers are is not waited for: that they are looked at every second is.

@@ -152,6 +152,22 @@ describe('a page of the edge', function () {
     expect({ costs, given, lists }).to.deep.equal({ costs: [], given: [], lists: [] })
   })
 
+  it('is made in turns and not paid while it is no larger than a state that is read often', async () => {
+    const { ask, costs } = edgeOf()
+    const lists = await listsInTurns(async () => {
+      expect((await ask('140-a').done).status).to.equal(200)
+    })
+    expect(lists).to.include(140)
+    expect(costs).to.deep.equal([])
+  })
+
+  it('gives back what was taken for its subscriptions when they cannot be read', async () => {
+    const { ask, costs } = edgeOf()
+    expect((await ask('3-a', { page: 'subscriptions' }).done).status).to.be.above(399)
+    expect(costs.reduce((sum, cost) => sum + cost, 0)).to.equal(0)
+    expect(costs[0]).to.be.above(0)
+  })
+
   it('is small with so few entitlements, whatever fields it has', () => {
     for (const text of [edgeDocuments.entitlements, edgeDocuments.entitlementsState]) {
       const costOf = prepareCost(schema, parse(text))
