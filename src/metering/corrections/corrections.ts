@@ -77,7 +77,7 @@ export class Corrections {
       // Whoever counts it may have read it already.
       if (event.isWaiting) throw new TryAgain()
       await this.#correct(environmentId, event, event.occurredAt, async (db, meters) => {
-        await changeEvent(db, environmentId, { ...event, name: name.idempotencyKey }, dimensions)
+        if (!(await changeEvent(db, environmentId, { ...event, name: name.idempotencyKey }, dimensions))) throw new TryAgain()
         return meters.map(({ featureId, featureRefId }) => ({ id: featureId, refId: featureRefId }))
       })
     })
@@ -93,7 +93,7 @@ export class Corrections {
       const measurement = await findMeasurement(this.#pool, environmentId, by)
       if (!measurement) throw measurementNotFound()
       await this.#correct(environmentId, measurement, measurement.occurredAt, async (db) => {
-        await changeMeasurement(db, environmentId, measurement, checked)
+        if (!(await changeMeasurement(db, environmentId, measurement, checked))) throw new TryAgain()
         return [{ id: measurement.featureId, refId: measurement.featureRefId }]
       })
     })

@@ -144,7 +144,7 @@ describe('moving a subscription to another resource', () => {
     })
 
     it('moves what is being corrected at that moment, with what history says of it', async () => {
-      const [{ id }] = await tell('r1', 3)
+      const [reported] = await tell('r1', 3)
       let isMoved = false
       const corrections = new Corrections({
         pool: bench.pool,
@@ -156,7 +156,7 @@ describe('moving a subscription to another resource', () => {
         changed: () => undefined,
         findTestClock: async () => null,
       })
-      await corrections.changeMeasurement(environmentId, { id }, 8)
+      await corrections.changeMeasurement(environmentId, { id: reported!.id }, 8)
       expect([(await seats())[2], await lastOf('seats', 'r2')]).to.deep.equal(['8', '8'])
     })
 
