@@ -54,20 +54,23 @@ export async function findEvent(db: Queryable, environmentId: string, hash: Buff
   }
 }
 
-/** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. `name`: the key that it was reported with. */
+/**
+ * Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. `name`: the key that it was reported with. False: nothing
+ * was done, because it is not there any more, or is another resource's now.
+ */
 export async function changeEvent(
   db: pg.PoolClient,
   environmentId: string,
   event: KeptEvent & { name: string },
   dimensions: Dimensions | null,
-): Promise<void> {
+): Promise<boolean> {
   const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)]
   const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz'
   const { rows } = await db.query<{ dimensions: Dimensions }>({
-    text: `SELECT dimensions FROM raw_event WHERE ${where} FOR UPDATE`,
-    values: key,
+    text: `SELECT dimensions FROM raw_event WHERE ${where} AND resource_id IS NOT DISTINCT FROM $5::uuid FOR UPDATE`,
+    values: [...key, event.resourceId],
   })
-  if (!rows[0]) return
+  if (!rows[0]) return false
   if (dimensions === null) await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key })
   else await db.query({ text: `UPDATE raw_event SET dimensions = $5::jsonb WHERE ${where}`, values: [...key, JSON.stringify(dimensions)] })
   const { eventName, customerId, occurredAt } = event
@@ -79,6 +82,7 @@ export async function changeEvent(
     before: { ...fields, dimensions: rows[0].dimensions },
     after: dimensions && { ...fields, dimensions },
   })
+  return true
 }
 
 export interface KeptMeasurement {
@@ -124,19 +128,19 @@ export async function findMeasurement(
   }
 }
 
-/** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. */
+/** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. False: as with an event. */
 export async function changeMeasurement(
   db: pg.PoolClient,
   environmentId: string,
-  { id, customerId, featureRefId, occurredAt }: KeptMeasurement,
+  { id, customerId, resourceId, featureRefId, occurredAt }: KeptMeasurement,
   value: Decimal | null,
-): Promise<void> {
+): Promise<boolean> {
   const where = 'environment_id = $1::uuid AND id = $2::uuid'
   const { rows } = await db.query<{ value: string }>({
-    text: `SELECT value::text FROM usage_measurement WHERE ${where} FOR UPDATE`,
-    values: [environmentId, id],
+    text: `SELECT value::text FROM usage_measurement WHERE ${where} AND resource_id IS NOT DISTINCT FROM $3::uuid FOR UPDATE`,
+    values: [environmentId, id, resourceId],
   })
-  if (!rows[0]) return
+  if (!rows[0]) return false
   if (value === null) await db.query({ text: `DELETE FROM usage_measurement WHERE ${where}`, values: [environmentId, id] })
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
   const fields = { customer: { id: customerId }, featureId: featureRefId, timestamp: toTime(occurredAt) }
@@ -147,6 +151,7 @@ export async function changeMeasurement(
     before: { ...fields, value: fromText(rows[0].value) },
     after: value && { ...fields, value },
   })
+  return true
 }
 
 /** A counter with what it counts. */

@@ -8,11 +8,13 @@ import { inPoolTransaction } from '../../platform/transaction.js'
 import { Binding, Bindings } from '../counting/bindings.js'
 import { type ComputedRange, computeUsage } from '../counting/compute-usage.js'
 import { CounterBatch, type Route } from '../counting/counter-batch.js'
+import { dropCounters } from '../counting/counter-repository.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
-import { findRefIds } from '../counting/holder-repository.js'
+import { findHolders, findRefIds } from '../counting/holder-repository.js'
 import { loadMeters } from '../counting/meter-repository.js'
 import { rollUpEvents } from '../counting/rollup.js'
 import { rollUpMeasurements } from '../counting/rollup-repository.js'
+import { findSeries } from '../counting/series-repository.js'
 import { bucketMs, bucketOf } from '../model/bucket.js'
 import { type Holder, holderKey } from '../model/holder.js'
 import { measurementNotFound, stillBeingCounted, usageEventNotFound } from '../model/problems.js'
@@ -75,7 +77,7 @@ export class Corrections {
       // Whoever counts it may have read it already.
       if (event.isWaiting) throw new TryAgain()
       await this.#correct(environmentId, event, event.occurredAt, async (db, meters) => {
-        await changeEvent(db, environmentId, { ...event, name: name.idempotencyKey }, dimensions)
+        if (!(await changeEvent(db, environmentId, { ...event, name: name.idempotencyKey }, dimensions))) throw new TryAgain()
         return meters.map(({ featureId, featureRefId }) => ({ id: featureId, refId: featureRefId }))
       })
     })
@@ -91,7 +93,7 @@ export class Corrections {
       const measurement = await findMeasurement(this.#pool, environmentId, by)
       if (!measurement) throw measurementNotFound()
       await this.#correct(environmentId, measurement, measurement.occurredAt, async (db) => {
-        await changeMeasurement(db, environmentId, measurement, checked)
+        if (!(await changeMeasurement(db, environmentId, measurement, checked))) throw new TryAgain()
         return [{ id: measurement.featureId, refId: measurement.featureRefId }]
       })
     })
@@ -112,12 +114,6 @@ export class Corrections {
       if (routed && customers.get(of.customerId)?.accessVersion !== routed.customer.accessVersion) throw new TryAgain()
       const meters = await loadMeters(db, environmentId)
       const features = await change(db, meters)
-      // Nobody's usage: the customer is archived.
-      if (!routed) return null
-      const counters = new CounterBatch(db, environmentId, customers)
-      const routes = features.map((feature) => ({ ...routed, feature }))
-      await counters.prepare(routes.map((route) => ({ route, at })))
-      for (const route of routes) counters.recompute(route, at)
       const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
       const bucket = bucketOf(at)
       await rollUpMeasurements(
@@ -133,6 +129,25 @@ export class Corrections {
           .map(({ id }) => ({ ...of, featureId: id, from: bucket, to: bucket + bucketMs, meterVersion: null })),
         byFeature,
       )
+      // Nobody's usage: the customer is archived. When it comes back, its counters are computed from what is stored then.
+      if (!routed) {
+        const [found] = (await findHolders(db, environmentId, [holder])).values()
+        if (!found?.isArchived) throw new TryAgain()
+        const scopes = features.flatMap(({ id: featureId }) =>
+          [null, of.resourceId].map((resourceId) => ({ ...of, resourceId, featureId })),
+        )
+        const series = await findSeries(db, environmentId, scopes)
+        await dropCounters(
+          db,
+          environmentId,
+          series.map(({ id }) => id),
+        )
+        return null
+      }
+      const counters = new CounterBatch(db, environmentId, customers)
+      const routes = features.map((feature) => ({ ...routed, feature }))
+      await counters.prepare(routes.map((route) => ({ route, at })))
+      for (const route of routes) counters.recompute(route, at)
       await counters.write((ranges: ComputedRange[]) => computeUsage(db, environmentId, ranges, byFeature))
       return counters
     }).catch((error: unknown) => {

@@ -101,6 +101,19 @@ describe('correcting usage', () => {
     expect(first!.id).to.not.equal(second!.id)
   })
 
+  it('takes back what was reported for a customer that is archived, for when it comes back', async () => {
+    const seats = { featureId: 'seats', idempotencyKey: `${customerId}-seats` }
+    await bench.usage.report(environmentId, [report(customerId, 100, { ...seats, behavior: 'SET' })])
+    expect(await usage('seats')).to.equal('100')
+    await bench.app.customers.archive(environmentId, customerId)
+    await bench.usage.corrections.changeMeasurement(environmentId, { idempotencyKey: seats.idempotencyKey }, null)
+    await bench.app.customers.unarchive(environmentId, customerId)
+    await bench.app.subscriptions.provision(environmentId, { customerRefId: customerId, planRefId: 'free' })
+    expect([(await usage('seats')) ?? '0', await lastOf('seats')]).to.deep.equal(['0', '0'])
+    await bench.usage.report(environmentId, [report(customerId, 2, { featureId: 'seats' })])
+    expect([await usage('seats'), await lastOf('seats')]).to.deep.equal(['2', '2'])
+  })
+
   describe('by counting anew', () => {
     const worker = () =>
       new RecomputationWorker({

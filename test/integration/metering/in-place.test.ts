@@ -268,6 +268,23 @@ describe('reports that are added to what is there', () => {
     expect(counters).to.be.above(500)
   })
 
+  it('take what a part had from the total when it is set late, also where the next period has set it in the same quarter of an hour', async () => {
+    await bench.pool.query('TRUNCATE usage_measurement, usage_rollup, usage_counter, outbox_message')
+    const reset = start + hour
+    expect(bucketOf(reset - minute)).to.equal(bucketOf(reset + minute))
+    const ingestion = ingestionOn(bench.pool)
+    const given = [
+      { value: 3, behavior: 'DELTA', timestamp: reset - 2 * minute },
+      { value: 10, behavior: 'SET', timestamp: reset + minute },
+      { value: 4, behavior: 'SET', timestamp: reset - minute },
+    ] as const
+    for (const { value, ...more } of given)
+      await ingest(ingestion, [[{ ...report('parted', value, { resourceId: 'a', featureId: 'hourly' }), id: newId(), ...more }]])
+    const { kept, plain, counters } = await keptAndPlain()
+    expect(kept).to.deep.equal(plain)
+    expect(counters.filter(({ part, to }) => part === null && to === reset).map(({ usage }) => usage)).to.deep.equal(['4'])
+  })
+
   it('cost the same where thousands were reported in the quarter of an hour, the hour and ever as where nothing was', async function () {
     this.timeout(120_000)
     const many = 2_000

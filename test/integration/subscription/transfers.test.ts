@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
+import { Corrections } from '../../../src/metering/corrections/corrections.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { silentLogger } from '../../../src/platform/logger.js'
-import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
+import { createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
 
 const metered = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']
 
@@ -75,27 +76,134 @@ describe('moving a subscription to another resource', () => {
     expect([await lastOf('calls', 'r2'), await lastOf('tokens', 'r2')]).to.deep.equal(['4', '5'])
   })
 
-  it('leaves events where another subscription stays, whose usage they are too', async () => {
-    await bench.app.catalog.apply(
-      environmentId,
-      {
-        products: [{ refId: 'second', displayName: 'Second', settings: { multipleSubscriptions: true } }],
-        plans: [
-          {
-            refId: 'other',
-            product: 'second',
-            displayName: 'other',
-            entitlements: [{ feature: 'requests', limit: 10, resetPeriod: 'MONTH' }],
-          },
-        ],
-      },
-      { dryRun: false, archiveMissing: false },
-    )
-    await bench.app.subscriptions.provision(environmentId, { customerRefId: customerId, resourceRefId: 'r1', planRefId: 'other' })
-    await count('r1', 'a', 5)
-    await transfer('r2')
-    await recomputeAll()
-    expect(await usages('r1', ['requests'])).to.deep.equal(['1'])
-    expect(decimal.toNumber((await usages('r2', ['seats']))[0] ?? decimal.zero)).to.equal(0)
+  describe('where others of the customer have usage', () => {
+    beforeEach(async () => {
+      // Its limits are above those of the customer's own plan, so that what the resource has is what it is measured by.
+      await bench.app.catalog.apply(
+        environmentId,
+        {
+          products: [{ refId: 'second', displayName: 'Second', settings: { multipleSubscriptions: true } }],
+          plans: [
+            {
+              refId: 'other',
+              product: 'second',
+              displayName: 'other',
+              entitlements: [
+                { feature: 'requests', limit: 5_000, resetPeriod: 'MONTH' },
+                { feature: 'calls', limit: 20, resetPeriod: 'MONTH' },
+                { feature: 'seats', limit: 10 },
+              ],
+            },
+          ],
+        },
+        { dryRun: false, archiveMissing: false },
+      )
+      await bench.app.subscriptions.provision(environmentId, { customerRefId: customerId, planRefId: 'free' })
+    })
+    const provisionOther = (resourceRefId: string) =>
+      bench.app.subscriptions.provision(environmentId, { customerRefId: customerId, resourceRefId, planRefId: 'other' })
+    const tell = (resourceId: string, value: number, more: object = {}) =>
+      bench.usage.report(environmentId, [report(customerId, value, { resourceId, featureId: 'seats', ...more })])
+    const set = { behavior: 'SET' }
+    /** Of the customer, and of both resources. */
+    const seats = async () => (await Promise.all([null, 'r1', 'r2'].map((id) => usages(id, ['seats'])))).flat()
+    const lastOf = async (featureId: string, resourceId: string) => {
+      const { lines } = await bench.usage.history.read(environmentId, historyOf(customerId, featureId, { resourceId }))
+      return lines[0]?.points.at(-1)?.value
+    }
+
+    it('has the last SET of both say what there is, and goes on from there', async () => {
+      await provisionOther('r2')
+      await tell('r1', 10, set)
+      await tell('r2', 5, set)
+      expect(await seats()).to.deep.equal(['15', '10', '5'])
+      await transfer('r2')
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['5', '5'])
+      await tell('r2', 7, set)
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['7', '7'])
+      await tell('r2', 1)
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['8', '8'])
+    })
+
+    it('has what was added before a SET of the other count no more', async () => {
+      await provisionOther('r2')
+      await tell('r1', 3)
+      await tell('r2', 5, set)
+      await transfer('r2')
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['5', '5'])
+    })
+
+    it('leaves what was set before the subscription began, which counts again', async () => {
+      await tell('r1', 4, { ...set, timestamp: Date.now() - 3_600_000 })
+      await tell('r1', 10, set)
+      expect((await seats())[0]).to.equal('10')
+      await transfer('r2')
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['14', '10'])
+      await tell('r2', 2, set)
+      expect([(await seats())[0], (await seats())[2]]).to.deep.equal(['6', '2'])
+    })
+
+    it('moves what is being corrected at that moment, with what history says of it', async () => {
+      const [reported] = await tell('r1', 3)
+      let isMoved = false
+      const corrections = new Corrections({
+        pool: bench.pool,
+        loadHeld: async (...asked) => {
+          if (!isMoved) await transfer('r2')
+          isMoved = true
+          return bench.app.heldSeries(...asked)
+        },
+        changed: () => undefined,
+        findTestClock: async () => null,
+      })
+      await corrections.changeMeasurement(environmentId, { id: reported!.id }, 8)
+      expect([(await seats())[2], await lastOf('seats', 'r2')]).to.deep.equal(['8', '8'])
+    })
+
+    it('adds to what the other has of itself', async () => {
+      await provisionOther('r2')
+      await tell('r1', 3)
+      await tell('r2', 2)
+      await tell('r2', 4, { featureId: 'calls' })
+      await count('r1', 'a', 5)
+      await count('r2', 'b', 5)
+      await transfer('r2')
+      const expected = ['5', '4', '2']
+      expect(await usages('r2', ['seats', 'calls', 'requests'])).to.deep.equal(expected)
+      expect(await usages(null, ['seats', 'calls', 'requests'])).to.deep.equal(expected)
+      await recomputeAll()
+      expect(await usages('r2', ['seats', 'calls', 'requests'])).to.deep.equal(expected)
+      await tell('r2', 1)
+      await count('r2', 'c', 5)
+      expect(await usages('r2', ['seats', 'requests'])).to.deep.equal(['6', '3'])
+    })
+
+    it('leaves events where another subscription stays, whose usage they are too', async () => {
+      await provisionOther('r1')
+      await count('r1', 'a', 5)
+      await transfer('r2')
+      await recomputeAll()
+      expect(await usages('r1', ['requests'])).to.deep.equal(['1'])
+      expect(decimal.toNumber((await usages('r2', ['seats']))[0] ?? decimal.zero)).to.equal(0)
+    })
+
+    it('leaves events that are not counted yet where they are going to be counted', async () => {
+      await provisionOther('r2')
+      await bench.usage.reportEvents(environmentId, [event(customerId, `${customerId}-a`, { resourceId: 'r1' })])
+      await transfer('r2')
+      bench.startAggregation()
+      expect(
+        await eventually(
+          async () => (await usages(null, ['requests']))[0],
+          (usage) => usage === '1',
+        ),
+      ).to.equal('1')
+      await recomputeAll()
+      expect(await usages(null, ['requests'])).to.deep.equal(['1'])
+      expect([await lastOf('requests', 'r1'), decimal.toNumber((await usages('r2', ['requests']))[0] ?? decimal.zero)]).to.deep.equal([
+        '1',
+        0,
+      ])
+    })
   })
 })
