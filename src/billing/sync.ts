@@ -100,11 +100,13 @@ export class BillingSync {
   /**
    * Makes the calls that wait in any environment, several at a time, few of one environment and one of a payer, until none waits and none is under way.
    * While some take long, it looks for others at least every `lookEveryMs`. Answers how many it has made.
+   * @throws the first failure to note what became of a call, when those under way have ended
    */
   async deliverEverywhere({ lookEveryMs = 1_000, signal }: { lookEveryMs?: number; signal?: AbortSignal } = {}): Promise<number> {
     const underWay = new Map<Promise<void>, Waiting>()
     const isUnderWay = (one: Waiting) =>
       [...underWay.values()].some((other) => other.subscriptionId === one.subscriptionId || other.customerId === one.customerId)
+    const failures: unknown[] = []
     let made = 0
     try {
       for (;;) {
@@ -117,17 +119,21 @@ export class BillingSync {
           if (isUnderWay(one)) continue
           const intent = await claimOf(this.#prisma, leaseMs, one)
           if (!intent) continue
-          const call: Promise<void> = this.#deliver(intent, signal).finally(() => underWay.delete(call))
+          // Noted at once: it may fail while another one is being claimed, when nobody waits for it.
+          const call: Promise<void> = this.#deliver(intent, signal)
+            .catch((error: unknown) => void failures.push(error))
+            .finally(() => underWay.delete(call))
           underWay.set(call, intent)
           made += 1
         }
+        if (failures.length > 0) throw failures[0]
         if (underWay.size === 0) return made
         const pause = new AbortController()
         const pauseEnds = setTimeout(lookEveryMs, undefined, { signal: pause.signal }).catch(() => undefined)
         await Promise.race([pauseEnds, ...underWay.keys()]).finally(() => pause.abort())
       }
     } finally {
-      await Promise.allSettled(underWay.keys())
+      await Promise.all(underWay.keys())
     }
   }
 

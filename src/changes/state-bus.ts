@@ -79,6 +79,7 @@ export class StateBus {
   #trustedUntil = 0
   #connection = 0
   #isBeating = false
+  #isLeavingIdle = false
   /** Of Redis, and from when on all that trust what they hold are certainly registered there. */
   #epoch = { name: '', isWholeFrom: 0 }
   /** For all environments that it hears of, under a lease that has lasted since. */
@@ -202,23 +203,29 @@ export class StateBus {
     void this.#subscribe([channel])
   }
 
-  /** Forgets the environments that nobody has asked for lately: first nobody waits for this process when they change, then it does not hear of that. Never fails. */
+  /**
+   * Forgets the environments that nobody has asked for lately: first nobody waits for this process when they change, then it does not hear of that. Does
+   * nothing while it is under way. Never fails.
+   */
   async leaveIdle(now: number): Promise<void> {
+    if (this.#isLeavingIdle) return
+    this.#isLeavingIdle = true
     for (const [name, channel] of [...this.#channels]) {
-      if (now - channel.askedAt < idleMs) continue
+      // Who asks meanwhile has it subscribed and registered anew, in this order on the same connections, and is not to be struck off.
+      const isSame = () => this.#channels.get(name) === channel
+      if (!isSame() || now - channel.askedAt < idleMs) continue
       const { environmentId } = channel
       channel.state = 'left'
-      this.#listener.apply(environmentId, [{ customerId: null, version: null }])
-      // Who asks meanwhile has it subscribed and registered anew, in this order on the same connections.
-      const isLeft = () => this.#channels.get(name) === channel
       try {
+        this.#listener.apply(environmentId, [{ customerId: null, version: null }])
         await this.#publisher.srem(holdersKey(this.#prefix, environmentId), this.#id)
-        if (isLeft()) await this.#subscriber.unsubscribe(name)
-        if (isLeft()) this.#channels.delete(name)
+        if (isSame()) await this.#subscriber.unsubscribe(name)
+        if (isSame()) this.#channels.delete(name)
       } catch (error) {
         this.#life.log.debug({ err: error }, 'an idle environment is left later')
       }
     }
+    this.#isLeavingIdle = false
   }
 
   async #subscribe(channels: readonly Channel[]): Promise<void> {

@@ -27,6 +27,8 @@ interface ImportsOptions {
   unexpected: (error: unknown, record: { environmentId: string; importId: string; position: number }) => void
   /** Wakes a worker for an import; losing it loses nothing. */
   wake: (environmentId: string, importId: string) => void
+  /** How many of those wait for a worker. */
+  waiting: () => Promise<number>
 }
 
 /** As long as a list in a request may be; a bigger import is several. */
@@ -35,11 +37,15 @@ const maxImportItems = 1_000
 const maxAnsweredItems = 1_000
 /** Far shorter than what makes a queue look stalled. */
 const sliceMs = 2_000
-/** How long a killed worker keeps an import from others. */
-const leaseMs = 5_000
-/** How long an import is left alone of which something cannot be imported now. */
-const pauseMs = 5_000
-const itemsPerLease = 50
+/** How long a killed worker keeps an import from others: longer than a slice and the transaction with which it may end. */
+const leaseMs = 30_000
+/** How long an import is left alone of which something cannot be imported now: twice as long each time. */
+const firstPauseMs = 5_000
+const longestPauseMs = 300_000
+/** After so many, in more than an hour, what was expected to pass has not: the record is refused, so that the import comes to an end. */
+const mostAttempts = 20
+/** With so many jobs in the queue a sweep adds none: most of what it finds waits among them. */
+const manyWaiting = 20
 /** Records that are imported at the same time. Of a database's work most is waiting for it; more would take the connections of transitions. */
 const lanes = 4
 const retentionDays = 30
@@ -50,15 +56,17 @@ export class ImportService {
   readonly #changed: ImportsOptions['changed']
   readonly #unexpected: ImportsOptions['unexpected']
   readonly #wake: ImportsOptions['wake']
+  readonly #waiting: ImportsOptions['waiting']
   /** Environments with a slice in work here, and whether somebody was turned away meanwhile. */
   readonly #inWork = new Map<string, boolean>()
 
-  constructor({ prisma, importers, changed, unexpected, wake }: ImportsOptions) {
+  constructor({ prisma, importers, changed, unexpected, wake, waiting }: ImportsOptions) {
     this.#prisma = prisma
     this.#importers = importers
     this.#changed = changed
     this.#unexpected = unexpected
     this.#wake = wake
+    this.#waiting = waiting
   }
 
   /** Accepts the records and answers the import's id. They are imported later, each on its own, so a refused one hinders no other; those of one customer in their order. */
@@ -94,10 +102,10 @@ export class ImportService {
     this.#inWork.set(environmentId, false)
     let isNextWanted = false
     try {
-      const kind = await repository.leaseImport(this.#prisma, environmentId, importId, leaseMs)
-      if (!kind) return
+      const lease = await repository.leaseImport(this.#prisma, environmentId, importId, leaseMs)
+      if (!lease) return
       isNextWanted = true
-      await this.#runSlice(environmentId, importId, kind, signal)
+      await this.#runSlice(environmentId, importId, lease, signal)
     } finally {
       isNextWanted ||= this.#inWork.get(environmentId)!
       // First of all: nobody is turned away any more whom the look at the next one may miss.
@@ -107,53 +115,66 @@ export class ImportService {
     }
   }
 
-  async #runSlice(environmentId: string, importId: string, kind: repository.ImportKind, signal: AbortSignal): Promise<void> {
-    const importer = this.#importers[kind]
-    if (!importer) throw new Error(`no importer of ${kind}`)
+  /** Customers whose next record could not be imported before have their turn when all others are done: they may take long, and hold up nobody. */
+  async #runSlice(environmentId: string, importId: string, lease: repository.Lease, signal: AbortSignal): Promise<void> {
+    const importer = this.#importers[lease.kind]
+    if (!importer) throw new Error(`no importer of ${lease.kind}`)
     const until = performance.now() + sliceMs
-    const isOver = () => signal.aborted || performance.now() > until
-    /** By customer: the first failure. */
-    const heldUp = new Map<string, unknown>()
-    let after = -1
-    try {
-      for (let isHeld = true; isHeld && !isOver(); isHeld = await repository.extendLease(this.#prisma, environmentId, importId, leaseMs)) {
-        const pending = await repository.findPending(this.#prisma, environmentId, importId, { after, limit: itemsPerLease })
-        if (pending.length === 0) break
-        after = pending.at(-1)!.position
-        await inLanes(lanes, chainsOf(pending), async (chain) => {
-          for (const { position, customer } of chain) {
-            if (isOver() || heldUp.has(customer)) return
-            await this.#importItem(importer, environmentId, importId, position).catch((error: unknown) => heldUp.set(customer, error))
+    const failures: unknown[] = []
+    /** Of the records that are left. */
+    let fewestAttempts = Number.POSITIVE_INFINITY
+    const work = async (chain: readonly repository.PendingItem[]) => {
+      for (const item of chain) {
+        let { attempts } = item
+        try {
+          if (!signal.aborted && performance.now() <= until) {
+            await this.#importItem(importer, environmentId, importId, item)
+            continue
           }
-        })
+        } catch (error) {
+          failures.push(error)
+          attempts += 1
+        }
+        fewestAttempts = Math.min(fewestAttempts, attempts)
+        return
       }
+    }
+    try {
+      const pending = await repository.findPending(this.#prisma, environmentId, importId, maxImportItems)
+      for (const chains of turnsOf(pending)) await inLanes(lanes, chains, work)
     } finally {
-      await this.#release(environmentId, importId, kind, heldUp.size > 0 ? pauseMs : null)
+      await this.#release(environmentId, importId, lease, failures.length > 0 ? pauseMsAfter(fewestAttempts) : null)
       this.#changed(environmentId)
     }
-    for (const failure of heldUp.values()) throw failure
+    if (failures.length > 0) throw failures[0]
   }
 
-  #release(environmentId: string, importId: string, kind: repository.ImportKind, pausedMs: number | null): Promise<void> {
+  #release(environmentId: string, importId: string, lease: repository.Lease, pausedMs: number | null): Promise<void> {
     return inTransaction(this.#prisma, async (db) => {
-      if (!(await repository.releaseImport(db, environmentId, importId, pausedMs))) return
+      if (!(await repository.releaseImport(db, environmentId, importId, lease, pausedMs))) return
       await recordEvents(db, environmentId, async () => {
-        const { total, failed } = (await repository.findImport(db, environmentId, importId))!
+        const { kind, total, failed } = (await repository.findImport(db, environmentId, importId))!
         return [{ type: 'import.finished', customerId: null, data: { importId, kind, total, failed } }]
       })
     })
   }
 
-  /** Wakes workers for what was forgotten, and forgets what was finished long ago. */
+  /** Forgets what was finished long ago, and wakes workers for what was forgotten, unless many jobs wait; answers for how many. */
   async sweep(): Promise<number> {
+    await repository.deleteFinished(this.#prisma, retentionDays)
+    if ((await this.#waiting()) >= manyWaiting) return 0
     const abandoned = await repository.findAbandoned(this.#prisma, 100)
     for (const { environmentId, importId } of abandoned) this.#wake(environmentId, importId)
-    await repository.deleteFinished(this.#prisma, retentionDays)
     return abandoned.length
   }
 
   /** @throws what is expected to pass */
-  async #importItem(importer: Importer, environmentId: string, importId: string, position: number): Promise<void> {
+  async #importItem(
+    importer: Importer,
+    environmentId: string,
+    importId: string,
+    { position, attempts }: repository.PendingItem,
+  ): Promise<void> {
     try {
       await inTransaction(this.#prisma, async (db) => {
         const input = await repository.takeItem(db, environmentId, importId, position)
@@ -164,7 +185,10 @@ export class ImportService {
     } catch (error) {
       // What is away or busy says nothing about the record, which stays to be imported. Whatever else it was, it must not keep the others waiting.
       const { isRetryable, code, reason: errorReason, message: errorMessage } = Problem.from(error)
-      if (isRetryable) throw error
+      if (isRetryable && attempts + 1 < mostAttempts) {
+        await repository.countAttempt(this.#prisma, environmentId, importId, position)
+        throw error
+      }
       await repository.settleItem(this.#prisma, environmentId, importId, position, { errorReason, errorMessage })
       if (code === 'INTERNAL') this.#unexpected(error, { environmentId, importId, position })
     }
@@ -173,9 +197,21 @@ export class ImportService {
 
 const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** What belongs to one customer stays in its order; customers do not wait for each other. */
-function chainsOf<T extends { customer: string }>(pending: readonly T[]): T[][] {
-  const chains = new Map<string, T[]>()
-  for (const item of pending) chains.set(item.customer, [...(chains.get(item.customer) ?? []), item])
-  return [...chains.values()]
+/** Of a record that was not tried since (0): as long as after the first attempt. */
+const pauseMsAfter = (attempts: number): number => Math.min(firstPauseMs * 2 ** Math.max(0, attempts - 1), longestPauseMs)
+
+/**
+ * What belongs to one customer stays in its order; customers do not wait for each other. First those whose next record was never tried, then the others, of
+ * which those come first that were tried least.
+ */
+function turnsOf(pending: readonly repository.PendingItem[]): repository.PendingItem[][][] {
+  const chains = new Map<string, repository.PendingItem[]>()
+  for (const item of pending) {
+    const chain = chains.get(item.customer)
+    if (chain) chain.push(item)
+    else chains.set(item.customer, [item])
+  }
+  const attemptsOf = ([first]: repository.PendingItem[]) => first!.attempts
+  const all = [...chains.values()].sort((a, b) => attemptsOf(a) - attemptsOf(b))
+  return [all.filter((chain) => attemptsOf(chain) === 0), all.filter((chain) => attemptsOf(chain) > 0)]
 }

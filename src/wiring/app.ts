@@ -152,6 +152,7 @@ export function createApp({
     changed: after.changed,
     unexpected: (error, record) => life.log.error({ err: error, ...record }, 'record could not be imported'),
     wake: after.importDue,
+    waiting: after.importsWaiting,
   })
   return {
     clock,

@@ -12,6 +12,8 @@ import { createNudges } from '../updates/deliver/nudges.js'
 export interface WakeUps extends AfterCommit {
   unfilled(environmentId: string, of: { customerId: string; resourceId: string | null }): void
   importDue(environmentId: string, importId: string): void
+  /** How many of those wait for a worker. Fails with UNAVAILABLE while Redis is away. */
+  importsWaiting(): Promise<number>
 }
 
 /** A little more than the longest month. */
@@ -42,5 +44,6 @@ export function openWakeUps(life: Life, queues: QueueConnection, clock: Clock): 
     importDue: (environmentId, importId) => {
       imports.add({ v: 1, environmentId, importId }).catch(isLost)
     },
+    importsWaiting: () => imports.waiting(),
   }
 }

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js'
 import { usePlatform } from '../support/platform.js'
 
 describe('what the transitions worker does for customers', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const platform = usePlatform()
 
   it('the end of a promotional entitlement is pushed at its instant', async () => {
@@ -82,7 +82,7 @@ describe('what the transitions worker does for customers', function () {
     const { done } = await find()
     expect(done).to.be.below(total)
     await killed.back()
-    await eventually('the import to be finished', async () => (await find()).finishedAt, 40_000)
+    await eventually('the import to be finished', async () => (await find()).finishedAt, 80_000)
     expect(await find()).to.deep.include({ total, done: total, failed: 0 })
     const client = new pg.Client({ connectionString: platform().file.databaseUrl })
     await client.connect()

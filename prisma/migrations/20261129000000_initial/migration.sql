@@ -163,6 +163,7 @@ CREATE TABLE "import_item" (
     "import_id" UUID NOT NULL,
     "position" INTEGER NOT NULL,
     "status" "import_item_status" NOT NULL DEFAULT 'PENDING',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
     "input" JSONB,
     "ref_id" TEXT,
     "error_reason" TEXT,

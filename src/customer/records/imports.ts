@@ -72,28 +72,33 @@ export async function findItems(
   })
 }
 
+/** An import that was taken; by its end it is told from what another one takes later. */
+export interface Lease {
+  kind: ImportKind
+  until: Date
+}
+
 /** Takes an unfinished import for so long. Null: finished, unknown, or somebody else has it. */
-export async function leaseImport(db: Db, environmentId: string, importId: string, leaseMs: number): Promise<ImportKind | null> {
-  const rows = await db.$queryRaw<{ kind: ImportKind }[]>(Prisma.sql`
+export async function leaseImport(db: Db, environmentId: string, importId: string, leaseMs: number): Promise<Lease | null> {
+  const rows = await db.$queryRaw<Lease[]>(Prisma.sql`
     UPDATE import_job SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
     WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND finished_at IS NULL
       AND (leased_until IS NULL OR leased_until <= clock_timestamp())
-    RETURNING kind::text AS kind`)
-  return rows[0]?.kind ?? null
-}
-
-/** False: it was lost, because the last one took too long. */
-export async function extendLease(db: Db, environmentId: string, importId: string, leaseMs: number): Promise<boolean> {
-  const count = await db.$executeRaw(Prisma.sql`
-    UPDATE import_job SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
-    WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND leased_until > clock_timestamp()`)
-  return count === 1
+    RETURNING kind::text AS kind, leased_until AS until`)
+  return rows[0] ?? null
 }
 
 /**
- * Gives the lease back, or has the import left alone for so long (null: not at all), and notes the end when nothing is left. True: it has ended now.
+ * Gives the lease back, or has the import left alone for so long (null: not at all), and notes the end when nothing is left. True: it has ended now. Does
+ * nothing when somebody else has it by now.
  */
-export async function releaseImport(db: Db, environmentId: string, importId: string, pauseMs: number | null): Promise<boolean> {
+export async function releaseImport(
+  db: Db,
+  environmentId: string,
+  importId: string,
+  { until }: Lease,
+  pauseMs: number | null,
+): Promise<boolean> {
   const rows = await db.$queryRaw<{ is_finished: boolean }[]>(Prisma.sql`
     UPDATE import_job SET leased_until = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond', finished_at = CASE
         WHEN EXISTS (
@@ -101,7 +106,7 @@ export async function releaseImport(db: Db, environmentId: string, importId: str
           WHERE item.environment_id = import_job.environment_id AND item.import_id = import_job.id AND item.status = 'PENDING'
         ) THEN NULL
         ELSE clock_timestamp() END
-    WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND finished_at IS NULL
+    WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND finished_at IS NULL AND leased_until = ${until}::timestamptz
     RETURNING finished_at IS NOT NULL AS is_finished`)
   return rows[0]?.is_finished ?? false
 }
@@ -122,26 +127,33 @@ export async function findNext(db: Db, environmentId: string, afterId: string): 
   return rows[0]?.id ?? null
 }
 
-/** The next records after a position, and whose they are: what is of one customer is imported in its order. */
-export async function findPending(
-  db: Db,
-  environmentId: string,
-  importId: string,
-  { after, limit }: { after: number; limit: number },
-): Promise<{ position: number; customer: string }[]> {
+export interface PendingItem {
+  position: number
+  /** What is of one customer is imported in its order. */
+  customer: string
+  /** How often it could not be imported for a reason that was expected to pass. */
+  attempts: number
+}
+
+/** The records that are still to be imported, in their order. */
+export async function findPending(db: Db, environmentId: string, importId: string, limit: number): Promise<PendingItem[]> {
   return db.$queryRaw(Prisma.sql`
-    SELECT position, coalesce(input->>'customerRefId', input->>'refId', position::text) AS customer FROM import_item
-    WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND status = 'PENDING' AND position > ${after}
+    SELECT position, coalesce(input->>'customerRefId', input->>'refId', position::text) AS customer, attempts FROM import_item
+    WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND status = 'PENDING'
     ORDER BY position LIMIT ${limit}`)
 }
 
-/** Takes one record for this transaction. Null: it was imported meanwhile, or somebody is at it. */
+/** Takes one record for this transaction, when whoever is at it has ended. Null: it was imported meanwhile. */
 export async function takeItem(db: Db, environmentId: string, importId: string, position: number): Promise<unknown> {
   const rows = await db.$queryRaw<{ input: unknown }[]>(Prisma.sql`
     SELECT input FROM import_item
     WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND position = ${position} AND status = 'PENDING'
-    FOR UPDATE SKIP LOCKED`)
+    FOR UPDATE`)
   return rows[0]?.input ?? null
+}
+
+export async function countAttempt(db: Db, environmentId: string, importId: string, position: number): Promise<void> {
+  await db.importItem.updateMany({ where: { environmentId, importId, position }, data: { attempts: { increment: 1 } } })
 }
 
 export async function settleItem(

@@ -9,6 +9,7 @@ import { newId } from '../../kernel/id.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
+import { NotBegun } from '../../platform/queue/consume.js'
 import { mergeStates } from '../held/merge-state.js'
 import type { StateCache } from '../held/state-cache.js'
 import type { ChangeMessage } from '../wire/change-message.js'
@@ -105,7 +106,7 @@ export class ChangeDelivery {
    * Delivers everything that waits for one environment, a batch at a time: after each, environments that wait have their turn. Nudges that come while it
    * runs are folded into one more batch. A customer whose state cannot be built does not hold up the others: its changes wait, longer each time. When
    * `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
-   * @throws AggregateError when there were such customers
+   * @throws NotBegun when `signal` aborted before its first turn, AggregateError when there were such customers
    */
   async deliver(environmentId: string, signal?: AbortSignal): Promise<void> {
     if (this.#running.has(environmentId)) {
@@ -113,9 +114,12 @@ export class ChangeDelivery {
       return
     }
     const failures: unknown[] = []
+    let isBegun = false
     const turn = async (): Promise<boolean> => {
       this.#running.set(environmentId, false)
-      return !signal?.aborted && (await this.#deliverBatch(environmentId, failures)) >= batchSize
+      if (signal?.aborted) return false
+      isBegun = true
+      return (await this.#deliverBatch(environmentId, failures)) >= batchSize
     }
     try {
       this.#running.set(environmentId, false)
@@ -123,6 +127,7 @@ export class ChangeDelivery {
     } finally {
       this.#running.delete(environmentId)
     }
+    if (!isBegun) throw new NotBegun()
     if (failures.length > 0)
       throw new AggregateError(failures, `the changes of ${failures.length} customers were not delivered: ${failures[0]}`)
   }
@@ -131,7 +136,9 @@ export class ChangeDelivery {
   async sweep(signal: AbortSignal): Promise<void> {
     for (const environmentId of await environmentsWithUndelivered(this.#pool)) {
       const delivery = this.deliver(environmentId, signal)
-        .catch((error: unknown) => this.#log.warn({ err: error, environmentId }, 'delivery failed'))
+        .catch((error: unknown) => {
+          if (!(error instanceof NotBegun)) this.#log.warn({ err: error, environmentId }, 'delivery failed')
+        })
         .finally(() => this.#swept.delete(delivery))
       this.#swept.add(delivery)
     }

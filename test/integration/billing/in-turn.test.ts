@@ -81,4 +81,28 @@ describe('calls of the billing provider of several environments', () => {
     expect(most).to.equal(1)
     expect(keys).to.deep.equal(written.map(({ idempotencyKey }) => idempotencyKey))
   })
+
+  it('end when one cannot be put off, those under way first, also when that happens while another one is claimed', async function () {
+    this.timeout(120_000)
+    await addCalls(slow, 2)
+    const [first, second] = await bench.prisma.billingIntent.findMany({ where: { environmentId: slow }, orderBy: { sequence: 'asc' } })
+    const sync = await syncWith(async (call, invoice) => {
+      if (call.idempotencyKey === first!.idempotencyKey) throw unavailable('away')
+      return bench.billingProvider.createInvoice(call, invoice)
+    })
+    await bench.pool.query(`
+      CREATE FUNCTION refuse_or_wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.subscription_id = '${second!.subscriptionId}' THEN PERFORM pg_sleep(1); RETURN NEW; END IF;
+        IF OLD.leased_until IS NULL THEN RETURN NEW; END IF;
+        RAISE EXCEPTION 'refused';
+      END $$;
+      CREATE TRIGGER refuse_or_wait BEFORE UPDATE ON billing_intent FOR EACH ROW EXECUTE FUNCTION refuse_or_wait()`)
+    try {
+      expect(await sync.deliverEverywhere().then(String, (error: Error) => error.message)).to.include('refused')
+    } finally {
+      await bench.pool.query('DROP TRIGGER refuse_or_wait ON billing_intent; DROP FUNCTION refuse_or_wait()')
+    }
+    const { state } = await bench.prisma.billingIntent.findFirstOrThrow({ where: { environmentId: slow, id: second!.id } })
+    expect(state).to.equal('DONE')
+  })
 })

@@ -76,4 +76,25 @@ describe('an environment that a process has been asked for', () => {
     await bus.leaveIdle(performance.now() + hourMs)
     expect(await subscribers(idle)).to.equal(0)
   })
+
+  it('stays registered when somebody asks again between two looks, the first of which failed', async () => {
+    // They come before it, so that it is registered anew before the look comes to it.
+    const others = Array.from({ length: 20 }, () => randomUUID())
+    const all = [...others, randomUUID()]
+    const last = all.at(-1)!
+    for (const environmentId of all) await eventually('it hears', () => bus.isTrusted(environmentId))
+    const registered = await Promise.all(all.map((environmentId) => redis.smembers(holdersKey(prefix, environmentId))))
+    for (const environmentId of all)
+      await redis.multi().del(holdersKey(prefix, environmentId)).set(holdersKey(prefix, environmentId), 'no set').exec()
+    await bus.leaveIdle(performance.now() + hourMs)
+    for (const [index, environmentId] of all.entries())
+      await redis.multi().del(holdersKey(prefix, environmentId)).sadd(holdersKey(prefix, environmentId), registered[index]!).exec()
+
+    const look = bus.leaveIdle(performance.now() + hourMs)
+    expect(bus.isTrusted(last)).to.equal(false)
+    await look
+    await eventually('it hears', () => bus.isTrusted(last))
+    expect([await holders(last), await subscribers(last)]).to.deep.equal([1, 1])
+    expect([await holders(others[0]!), await subscribers(others[0]!)]).to.deep.equal([0, 0])
+  })
 })

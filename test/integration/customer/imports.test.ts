@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { ImportService } from '../../../src/customer/imports.js'
+import { type ImportItem, ImportService } from '../../../src/customer/imports.js'
 import { runImport } from '../../../src/customer/jobs.js'
-import { Problem } from '../../../src/kernel/problem.js'
+import { Problem, unavailable } from '../../../src/kernel/problem.js'
 import type { Db } from '../../../src/platform/postgres.js'
 import { consume } from '../../../src/platform/queue/consume.js'
 import { eventually } from '../../support/eventually.js'
@@ -90,14 +90,31 @@ describe('importing many customers', () => {
   type Import = (db: Db, environment: string, input: unknown) => Promise<string>
   const imported: Import = async (db, environment, input) => (await bench.customers.importIn(db, environment, input as never)).refId
   /** As another process has it. */
-  const serviceWith = (importer: Import, wake: (environmentId: string, importId: string) => void = () => undefined) =>
+  const serviceWith = (importer: Import, wake: (environmentId: string, importId: string) => void = () => undefined, waiting = 0) =>
     new ImportService({
       prisma: bench.prisma,
       importers: { CUSTOMERS: importer },
       changed: () => undefined,
       unexpected: () => undefined,
       wake,
+      waiting: async () => waiting,
     })
+  const setLease = (leasedUntil: Date) => bench.prisma.importJob.updateMany({ where: { environmentId }, data: { leasedUntil } })
+  const isOver = new Date(0)
+  /** An importer that waits for `letGo` at its first record. */
+  function held() {
+    let letGo = () => {}
+    const released = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let isAtWork = false
+    const importer: Import = async (...record) => {
+      isAtWork = true
+      await released
+      return imported(...record)
+    }
+    return { importer, letGo: () => letGo(), isAtWork: () => isAtWork }
+  }
 
   /** Fails once, as if the process had died after so many records. */
   const dyingAfter = (most: number) => {
@@ -135,6 +152,38 @@ describe('importing many customers', () => {
     expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme 8')
   })
 
+  it('imports nothing of a customer before what another worker, which has taken too long, is at', async () => {
+    const id = await start([
+      { refId: 'acme', name: 'Acme 0' },
+      { refId: 'acme', name: 'Acme 1' },
+    ])
+    const { importer, letGo, isAtWork } = held()
+    const late = serviceWith(importer).run(environmentId, id, never)
+    await eventually('it to be at work', isAtWork)
+    await setLease(isOver)
+    const next = serviceWith(imported).run(environmentId, id, never)
+    const isWaiting = async () =>
+      (await bench.pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")).rowCount !==
+      0
+    await eventually('the next worker to wait or to end', async () => (await isWaiting()) || (await find(id)).done > 0)
+    letGo()
+    await Promise.all([late, next])
+    expect(await find(id)).to.deep.include({ done: 2, failed: 0 })
+    expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme 1')
+  })
+  it('is not given back by who has lost it to another worker', async () => {
+    const id = await start([{ refId: 'a' }])
+    const { importer, letGo, isAtWork } = held()
+    const late = serviceWith(importer).run(environmentId, id, never)
+    await eventually('it to be at work', isAtWork)
+    const leasedUntil = new Date(Date.now() + 60_000)
+    await setLease(leasedUntil)
+    letGo()
+    await late
+    const job = await bench.prisma.importJob.findFirstOrThrow({ where: { environmentId } })
+    expect(job).to.deep.include({ leasedUntil, finishedAt: null })
+  })
+
   it('hides the text of our own failures, tells them to whoever runs it, and goes on', async () => {
     const told: unknown[] = []
     const service = new ImportService({
@@ -148,6 +197,7 @@ describe('importing many customers', () => {
       changed: () => undefined,
       unexpected: (error, { position }) => told.push([(error as Error).message, position]),
       wake: () => undefined,
+      waiting: async () => 0,
     })
     const id = await start([{ refId: 'bad' }, { refId: 'good' }], service)
     await service.run(environmentId, id, never)
@@ -182,11 +232,75 @@ describe('importing many customers', () => {
       isFailing = false
       await service.run(environmentId, id, never)
       expect(await statuses(), 'left alone for a while').to.deep.equal(['PENDING', 'DONE', 'PENDING'])
-      await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { leasedUntil: new Date(0) } })
+      await setLease(isOver)
       await service.run(environmentId, id, never)
       expect(await find(id)).to.deep.include({ done: 3, failed: 0 })
       expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme 1')
     })
+
+  it('imports those that fail again and again after the others, however long they take', async () => {
+    /** As many as are imported at the same time. */
+    const bad = Array.from({ length: 4 }, (_, index) => ({ refId: `bad-${index}` }))
+    let stop = new AbortController()
+    let waiting: (() => void)[] = []
+    const service = serviceWith(async (db, environment, input) => {
+      if (!(input as { refId: string }).refId.startsWith('bad')) return imported(db, environment, input)
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        if (waiting.length < bad.length) return
+        // As if the slice were over when they fail.
+        stop.abort()
+        for (const fail of waiting) fail()
+        waiting = []
+      })
+      throw unavailable('busy')
+    })
+    const id = await start([...bad, { refId: 'good' }], service)
+    const run = async () => {
+      stop = new AbortController()
+      await setLease(isOver)
+      return service.run(environmentId, id, stop.signal).then(String, (error) => Problem.from(error).code)
+    }
+    expect(await run()).to.equal('UNAVAILABLE')
+    expect(await find(id)).to.deep.include({ done: 0, failed: 0 })
+    expect(await run()).to.equal('UNAVAILABLE')
+    expect(await find(id)).to.deep.include({ done: 1, failed: 0, finishedAt: null })
+    expect(await names()).to.deep.equal(['good'])
+  })
+  it('tries a record less and less often, and refuses it in the end', async () => {
+    const service = serviceWith(async () => {
+      throw unavailable('busy')
+    })
+    const id = await start([{ refId: 'acme' }], service)
+    const pausedMs: number[] = []
+    for (const attempts of [0, 18]) {
+      await bench.prisma.importItem.updateMany({ where: { environmentId }, data: { attempts } })
+      await setLease(isOver)
+      expect(await service.run(environmentId, id, never).then(String, (error) => Problem.from(error).code)).to.equal('UNAVAILABLE')
+      const { leasedUntil } = await bench.prisma.importJob.findFirstOrThrow({ where: { environmentId } })
+      pausedMs.push(leasedUntil!.getTime() - Date.now())
+    }
+    expect(pausedMs[0]).to.be.below(10_000)
+    expect(pausedMs[1]).to.be.within(60_000, 310_000)
+    expect(await find(id)).to.deep.include({ failed: 0, finishedAt: null })
+
+    await setLease(isOver)
+    await service.run(environmentId, id, never)
+    expect((await find(id)).finishedAt).to.be.a('number')
+    const [{ status, errorReason, errorMessage }] = (await items(id)) as [ImportItem]
+    expect([status, errorReason, errorMessage]).to.deep.equal(['FAILED', unavailable('busy').reason, 'busy'])
+  })
+  it('is woken by the sweep only while few jobs wait', async () => {
+    const woken: string[] = []
+    const id = await start([{ refId: 'a' }], serviceWith(imported))
+    await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { createdAt: new Date(Date.now() - 20_000) } })
+    const sweepWith = (waiting: number) => serviceWith(imported, (_, importId) => woken.push(importId), waiting).sweep()
+    await sweepWith(20)
+    expect(woken).to.deep.equal([])
+    await sweepWith(19)
+    expect(woken).to.include(id)
+    await serviceWith(imported).run(environmentId, id, never)
+  })
 
   describe('with a worker', () => {
     let service: ImportService
@@ -236,6 +350,7 @@ describe('importing many customers', () => {
         changed: () => undefined,
         unexpected: () => undefined,
         wake: () => undefined,
+        waiting: async () => 0,
       })
       const id = await start([{ refId: 'a' }], lost)
       await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { createdAt: new Date(Date.now() - 20_000) } })

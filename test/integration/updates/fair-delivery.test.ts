@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
+import { Life } from '../../../src/platform/process.js'
 import { consume } from '../../../src/platform/queue/consume.js'
 import { type JobQueue, openQueue } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
@@ -58,9 +60,9 @@ describe('delivering the changes of several environments', () => {
     })
 
   /** A worker on the real queue. */
-  function start(concurrency: number): JobQueue<{ v: 1; environmentId: string }> {
+  function start(concurrency: number, life = bench.life): JobQueue<{ v: 1; environmentId: string }> {
     const delivery = worker(concurrency)
-    consume(bench.life, bench.queues, deliverChanges, {
+    consume(life, bench.queues, deliverChanges, {
       concurrency: 100,
       handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
     })
@@ -83,6 +85,30 @@ describe('delivering the changes of several environments', () => {
     // The nudge may be taken a moment before it is heeded.
     expect(told.indexOf(quiet)).to.be.within(1, 2)
     expect(told).to.have.length(7)
+  })
+
+  it('leaves nudges whose turn has not come when it stops to another worker', async () => {
+    const life = new Life('test', silentLogger())
+    const queue = start(1, life)
+    await change(loud, 1)
+    await change(quiet, 1)
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    before = async () => ended
+    await queue.add({ v: 1, environmentId: loud })
+    await eventually('the first one to be at work', () => told.includes(loud))
+    await queue.add({ v: 1, environmentId: quiet })
+    await eventually('the nudge to be taken', async () => (await queue.waiting()) === 0)
+    const stopped = life.stop()
+    await eventually('the stop to be known', () => life.signal.aborted)
+    end()
+    expect(await stopped).to.deep.equal([])
+    expect(await waiting(quiet)).to.equal(1)
+    expect(await queue.unfinished()).to.equal(1)
+    start(1)
+    await eventually('the other one to be told', async () => (await waiting(quiet)) === 0)
   })
 
   it('has one alone take batch after batch', async () => {
