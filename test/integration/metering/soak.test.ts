@@ -19,6 +19,6 @@ describe('usage is what plain code computes from the list of events, repeats and
     }
   }
 
-  it('when workers are killed in the middle', () => soak('workers', 5_000 * effort))
-  it('when PostgreSQL is restarted in the middle, in order and at once', () => soak('postgres', 4_000 * effort))
+  it('when workers are killed in the middle', () => soak('workers', 8_000 * effort))
+  it('when PostgreSQL is restarted in the middle, in order and at once', () => soak('postgres', 8_000 * effort))
 })
