@@ -15,7 +15,7 @@ import { residentMegabytesOf } from './process-figures.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const probe = new URL('./process-probe.js', import.meta.url).href
-const startMs = 30_000
+const startMs = 90_000
 /** Of an answer about readiness: who stands still gives none. */
 const readyMs = 5_000
 /** A loop that stands still answers when it goes on. */

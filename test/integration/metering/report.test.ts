@@ -320,7 +320,7 @@ describe('reporting usage', () => {
     )
 
   it('never deadlocks when batches of several workers touch the same customers in any order', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const customers = [customerId, `${customerId}-b`, `${customerId}-c`]
     for (const refId of customers.slice(1))
       await bench.app.customers.provision(environmentId, { refId, subscription: { planRefId: 'free' } })

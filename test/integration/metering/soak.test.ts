@@ -5,7 +5,7 @@ import { runSoak, type Trouble } from '../../bench/soak/run.js'
 import { effort } from '../../support/effort.js'
 
 describe('usage is what plain code computes from the list of events, repeats and late ones among them', function () {
-  this.timeout(180_000)
+  this.timeout(300_000)
 
   const soak = async (trouble: Trouble, events: number) => {
     const life = new Life('soak', silentLogger())
