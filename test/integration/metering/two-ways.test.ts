@@ -204,7 +204,7 @@ describe('what has a short way and a long one', () => {
 
   it('ends in the same rows, answers, versions and messages for reports, where a test clock makes time the same', async function () {
     this.timeout(120_000)
-    const start = Date.now() + 5_000
+    const start = Date.now() + 10_000
     const [short, long] = [await environment(start), await environment(start)]
     // The short way is planned with the time of the database, which has to have come to what the customers began with.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, start - Date.now()) + 100))
