@@ -93,7 +93,7 @@ const aliased = (count: number, field: string) => Array.from({ length: count }, 
 describe('a large answer', function () {
   this.timeout(300_000)
 
-  /** On a slow machine, of which copying the data in one step tells how slow it is, a step may take longer. In one step all of it would take a second. */
+  /** On a slow machine, of which copying the data in one step tells how slow it is, a step may take longer. Without turns it takes twice of that and more. */
   async function expectShortSteps(what: string, work: () => Promise<unknown>): Promise<void> {
     const longest = await longestStepMs(work)
     const copied = await longestStepMs(async () => structuredClone(plans))
