@@ -91,7 +91,7 @@ const cases: readonly [title: string, change: Change, kind: string, count: numbe
   ['a check by a plan that is no more', (l) => l.checks.push(check('changing', { limit: 1_000_000 })), 'wrong', 1, /limit that was not so/],
   [
     'a check by a trial that has ended',
-    (l) => l.checks.push(check('trial', { door: 'sidecar', askedAt: 5_100, answeredAt: 5_110, limit: 2_000_000 })),
+    (l) => l.checks.push(check('trial', { door: 'sidecar', askedAt: 5_600, answeredAt: 5_610, limit: 2_000_000 })),
     'wrong',
     1,
     /limit that was not so/,
@@ -210,7 +210,7 @@ describe('the checker of faults', () => {
       check('changing', { askedAt: 2_050, answeredAt: 2_060, limit: 1_000_000 }),
       check('changing', { askedAt: 2_050, answeredAt: 2_060, limit: 2_000_000 }),
       check('trial', { askedAt: 4_990, answeredAt: 4_995, limit: 5 }),
-      check('trial', { askedAt: 5_010, answeredAt: 5_015, limit: 2_000_000 }),
+      check('trial', { askedAt: 5_510, answeredAt: 5_515, limit: 2_000_000 }),
     )
     expect(findFaults(ledger, facts, promised)).to.deep.equal([])
   })
