@@ -1,10 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { shareOf } from '../../kernel/crowd.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
 import { JsonShape } from './json-shape.js'
+import { Utf8Text } from './utf8-text.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
@@ -73,9 +73,10 @@ export class Bodies {
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(this.#refuse('size', tooLarge()))
     return new Promise((resolve, reject) => {
       const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
-      const chunks: Buffer[] = []
-      let [bytes, taken] = [0, 0]
+      const text = new Utf8Text()
+      let [bytes, pieces, taken] = [0, 0, 0]
       let shape: JsonShape | undefined
+      let early: Buffer[] = []
       let slow: NodeJS.Timeout | undefined
       const release = () => {
         if (taken > 0) this.#take(owners, -taken)
@@ -86,36 +87,39 @@ export class Bodies {
         request.pause()
         clearTimeout(slow)
         release()
-        chunks.length = 0
+        early = []
+        text.drop()
         reject(this.#refuse(reason, problem))
       }
       const arrived = (chunk: Buffer) => {
         bytes += chunk.length
-        chunks.push(chunk)
+        pieces += 1
         // Nearly all are there whole with the first chunk.
         if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
-        if (bytes <= smallBytes) return
-        const held = bytes + chunks.length * bytesPerPiece
-        this.#take(owners, held - taken)
-        taken = held
-        if (bytes > maxBodyBytes) return fail('size', tooLarge())
-        if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
-        const own = this.#byOwner.get(environmentId)!
-        if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
-        let tooMuch: Problem | null = null
-        if (shape) tooMuch = shape.add(chunk)
+        if (bytes <= smallBytes) early.push(chunk)
         else {
-          shape = new JsonShape()
-          for (const earlier of chunks) tooMuch ??= shape.add(earlier)
+          const held = bytes + pieces * bytesPerPiece
+          this.#take(owners, held - taken)
+          taken = held
+          if (bytes > maxBodyBytes) return fail('size', tooLarge())
+          if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
+          const own = this.#byOwner.get(environmentId)!
+          if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
+          shape ??= new JsonShape()
+          for (const part of [...early, chunk]) {
+            const tooMuch = shape.add(part)
+            if (tooMuch) return fail('shape', tooMuch)
+          }
+          early = []
         }
-        if (tooMuch) fail('shape', tooMuch)
+        if (!text.add(chunk)) fail('encoding', notUtf8())
       }
       request.on('data', arrived)
       request.once('end', () => {
         clearTimeout(slow)
-        const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-        if (isUtf8(body)) resolve({ text: body.toString('utf8'), release })
-        else fail('encoding', invalidInput('The body is not UTF-8.'))
+        const whole = text.end()
+        if (whole !== null) resolve({ text: whole, release })
+        else fail('encoding', notUtf8())
       })
       request.once('error', (error) => {
         clearTimeout(slow)
@@ -139,6 +143,8 @@ export class Bodies {
     return problem
   }
 }
+
+const notUtf8 = () => invalidInput('The body is not UTF-8.')
 
 function tooLarge(): Problem {
   return new Problem(

@@ -1,0 +1,35 @@
+import { isUtf8 } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { Utf8Text } from '../../../../src/web/http/utf8-text.js'
+
+/** What becomes of the bytes when they arrive cut at these places; null: they are refused. */
+function decoded(bytes: Buffer, cuts: readonly number[]): string | null {
+  const text = new Utf8Text()
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
+  for (const [index, to] of places.slice(1).entries()) if (!text.add(bytes.subarray(places[index], to))) return null
+  return text.end()
+}
+
+const cuts = fc.array(fc.nat(200), { maxLength: 12 })
+
+describe('text that arrives in pieces', () => {
+  it('is the text that was sent, wherever its characters are cut', () => {
+    const characters = fc.string({ unit: fc.constantFrom('a', '"', 'é', 'ü', '€', '漢', '😀', '\u0000', '\u{10ffff}'), maxLength: 40 })
+    fc.assert(fc.property(characters, cuts, (sent, at) => void expect(decoded(Buffer.from(sent), at)).to.equal(sent)))
+  })
+
+  it('is refused exactly when its bytes are no UTF-8, wherever they are cut', () => {
+    const byte = fc.constantFrom(0x41, 0x7f, 0x80, 0xa0, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff)
+    fc.assert(
+      fc.property(fc.array(byte, { maxLength: 12 }), cuts, (some, at) => {
+        const bytes = Buffer.from(some)
+        expect(decoded(bytes, at)).to.equal(isUtf8(bytes) ? bytes.toString() : null)
+      }),
+    )
+  })
+
+  it('is refused when it ends within a character', () => {
+    expect(decoded(Buffer.from('€').subarray(0, 2), [])).to.equal(null)
+  })
+})
