@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { Marked, Renderer, type Tokens } from 'marked'
@@ -16,8 +17,8 @@ interface Page {
   /** Of the file, without `.md`. */
   name: string
   title: string
-  /** Written when it is first asked for. */
-  html(): string
+  /** In Markdown; of what is not written by hand, when it is first asked for. */
+  text(): string
   /** Lower case, for the search. */
   words: string
 }
@@ -69,7 +70,8 @@ export function serveDocs(
   const directory = join(packageRoot, 'src/web/docs')
   const pages = readPages(directory, generated, tables)
   const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'))
-  const rendered = (page: Page) => once(() => toRendered(render(page, pages).replaceAll(writtenSidecar, escapeHtml(sidecarAddress))))
+  const rendered = (page: Page) =>
+    once(async () => toRendered((await render(page, pages)).replaceAll(writtenSidecar, escapeHtml(sidecarAddress))))
   const words = once(() => JSON.stringify(Object.fromEntries(pages.map((page) => [`/docs/${page.name}`, page.words]))))
   const files = new Map<string, () => MadeFile>([
     ['/docs/docs.css', once(() => madeFile('css', readAsset('docs.css')))],
@@ -100,7 +102,7 @@ export function serveDocs(
     setPageHeaders(ctx)
     ctx.set('cache-control', 'no-cache')
     ctx.status = file || page ? 200 : 404
-    giveFile(ctx, file ? file() : pageOf(path, (page ?? nothing)(), ctx))
+    giveFile(ctx, file ? file() : pageOf(path, await (page ?? nothing)(), ctx))
   }
 }
 
@@ -135,15 +137,12 @@ const maxHostLength = 260
 
 const withOrigin = (html: string, { http, ws }: Origin) => html.replaceAll(`http${writtenPlace}`, http).replaceAll(`ws${writtenPlace}`, ws)
 
-const missing: Page = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
+const missing: Page = { name: '', title: 'No such page', text: () => '# No such page\n\nChoose one of the list.', words: '' }
 
 function readPages(directory: string, generated: readonly GeneratedPage[], tables: Tables): Page[] {
   const names = readdirSync(directory).filter((file) => file.endsWith('.md'))
   const written = names.map((file) => toPage(file.slice(0, -'.md'.length), filled(readFileSync(join(directory, file), 'utf8'), tables)))
-  const pages = [
-    ...written,
-    ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), html: () => toHtml(write()) })),
-  ]
+  const pages = [...written, ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), text: write }))]
   return pages
 }
 
@@ -161,10 +160,20 @@ const filled = (text: string, tables: Tables) => text.replace(/^<!-- table: (\w+
 
 function toPage(name: string, text: string): Page {
   const title = /^# (.+)/.exec(text)?.[1] ?? name
-  return { name, title, html: () => toHtml(text), words: text.toLowerCase().replace(/\s+/g, ' ') }
+  return { name, title, text: () => text, words: text.toLowerCase().replace(/\s+/g, ' ') }
 }
 
-const toHtml = (text: string) => markdown.parser(withExamples(markdown.lexer(text)))
+/** What is under a heading, up to the next one: others are served between two of them, as the longest page takes a tenth of a second. */
+const sectionStart = /^(?=#{2,3} |<h3 )/m
+
+async function toHtml(text: string): Promise<string> {
+  const sections: string[] = []
+  for (const section of text.split(sectionStart)) {
+    sections.push(markdown.parser(withExamples(markdown.lexer(section))))
+    await nextTurn()
+  }
+  return sections.join('')
+}
 
 /** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; what is wide scrolls by itself. */
 const markdown = new Marked({
@@ -194,7 +203,7 @@ const markdown = new Marked({
   },
 })
 
-function render(page: Page, pages: readonly Page[]): string {
+async function render(page: Page, pages: readonly Page[]): Promise<string> {
   const item = ({ name, title }: Page) => {
     const current = name === page.name ? ' aria-current="page"' : ''
     return `<li><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`
@@ -215,7 +224,7 @@ ${iconLink}
 <body class="docs">
 <a class="to-pages" href="#pages">All pages</a>
 <main>
-${page.html()}
+${await toHtml(page.text())}
 </main>
 <nav id="pages" aria-label="Pages">
 <input id="search" type="search" data-words="${searchPath}" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">

@@ -98,6 +98,27 @@ describe('a page of the docs', () => {
     for (const path of ['/docs/cost', '/docs/nope']) expect(await shown(path, 'one.example')).to.equal(await shown(path, 'two.example'))
   })
 
+  it('is made a section at a time, between which others are served', async () => {
+    const long = Array.from({ length: 40 }, (_, n) => `## Section ${n}\n\nSome *words*.`).join('\n\n')
+    const inSections = serveDocs(
+      [{ name: 'long', title: 'Long', words: '', write: () => `# Long\n\n${long}` }],
+      {},
+      { metrics: new Registry() },
+    )
+    const ctx = { path: '/docs/long', host: 'one.example', req: { headers: {} }, set: () => undefined, fresh: false }
+    let served = 0
+    let others = setImmediate(function next() {
+      served += 1
+      others = setImmediate(next)
+    })
+    await inSections(ctx as unknown as Context & Parameters<typeof docs>[0], async () => undefined)
+    clearImmediate(others)
+    expect(served).to.be.above(20)
+    expect((ctx as unknown as { body: Buffer }).body.toString()).to.match(
+      /<h2 id="section-0">[\s\S]*<em>words<\/em>[\s\S]*<h2 id="section-39">/,
+    )
+  })
+
   it('is kept for as many addresses as there is room for, whatever callers name', async () => {
     const kept = async () => Number(/what="pages"\} (\d+)/.exec(await metrics.metrics())![1])
     const { length } = await shown('/docs/clients', 'some.example')
