@@ -17,6 +17,8 @@ export const costPerCustomer = 100_000
 export const costPerAddress = 800_000
 /** Of a check that PostgreSQL is asked for, in the same points: when it has nothing newer than what is in Redis, and when the state has to be built of its rows. */
 export const strongReadCost = { compared: 1_000, built: 5_000 }
+/** Bytes of pages and their files that an address is given in a second without a key. The largest page of the docs, and the editor, have less than 2 MB. */
+export const pageBytesPerAddress = 16 * 2 ** 20
 /** Bytes of what is there already that are given in the time of a point, with room to spare: a MB takes about half a millisecond to write. */
 export const bytesPerPoint = 1_000
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
@@ -28,6 +30,7 @@ const savedMs = 3_000
  */
 export class RateLimits {
   readonly #requests: Allowances
+  readonly #pageBytes = new Allowance({ perSecond: pageBytesPerAddress })
   readonly #costs = allowances({ key: costPerKey, customer: costPerCustomer, address: costPerAddress }, savedMs)
 
   /** `now`: milliseconds of a clock that only goes on. */
@@ -50,7 +53,7 @@ export class RateLimits {
 
   /** Of what is given without a key. Fails as `take` does. */
   takeBytesFrom(address: string, bytes: number): void {
-    refuseFor(this.#costs.address.take(address, bytes / bytesPerPoint, this.now()), tooManyBytes)
+    refuseFor(this.#pageBytes.take(address, bytes, this.now()), tooManyBytes)
   }
 
   /** Of an answer that was made before. Fails as `take` does. */

@@ -8,6 +8,7 @@ import {
   costPerAddress,
   costPerCustomer,
   costPerKey,
+  pageBytesPerAddress,
   type RateLimitOptions,
   strongReadCost,
 } from '../../web/access/rate-limits.js'
@@ -36,6 +37,7 @@ const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
 const health = 'integration/platform/health.test.ts'
 const operations = 'unit/web/graphql/operations'
+const rateLimits = 'unit/web/access/rate-limits.test.ts'
 const freshness = 'integration/web/graphql/entitlement/freshness.test.ts'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
@@ -110,9 +112,13 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       defence,
       'leaves only so many bytes of an address unread, and gives others theirs',
     ]),
-    row('bytes of pages and of answers that were made before', `as ${count(bytesPerPoint)} for a field of large answers`, slowedDown, [
-      defence,
-      'counts the bytes that an address is given, and none that it has',
+    row('bytes of pages and their files', `${bytes(pageBytesPerAddress)} a second of an address`, slowedDown, [
+      rateLimits,
+      'of pages is that of the address, and takes nothing from whoever has a key there',
+    ]),
+    row('bytes of answers that were made before', `as ${count(bytesPerPoint)} for a field of large answers`, slowedDown, [
+      rateLimits,
+      'of answers is that of large ones, by what giving them costs',
     ]),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('calls of an environment that wait while there is no processor for them', count(maxWaitingCalls), slowedDown, [

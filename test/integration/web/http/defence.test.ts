@@ -372,14 +372,21 @@ describe('the defence of the front door', () => {
       })
 
     it('leaves only so many bytes of an address unread, and gives others theirs', async () => {
-      await get('127.0.0.1')
-      for (let n = 0; n < 64; n++) open(`GET ${page} HTTP/1.1\r\nhost: t\r\n\r\n`.repeat(30), '127.0.0.7').pause()
-      await eventually('it to be refused more', async () => (await get('127.0.0.7')) === 503)
-      expect(await metric('tollgate_kept_bytes', 'what="unread pages"')).to.be.within(8 * 2 ** 20, 17 * 2 ** 20)
-      expect([await get('127.0.0.8'), await get('127.0.0.7', '/docs')]).to.deep.equal([200, 200])
-      for (const socket of sockets.splice(0)) socket.destroy()
-      await eventually('it to be given back', async () => (await metric('tollgate_kept_bytes', 'what="unread pages"')) === 0)
-      expect(await get('127.0.0.7')).to.equal(200)
+      const { takeBytesFrom } = RateLimits.prototype
+      // What is written at once is held by the system at first, which is more than an address is given in a second.
+      RateLimits.prototype.takeBytesFrom = () => undefined
+      try {
+        await get('127.0.0.1')
+        for (let n = 0; n < 64; n++) open(`GET ${page} HTTP/1.1\r\nhost: t\r\n\r\n`.repeat(30), '127.0.0.7').pause()
+        await eventually('it to be refused more', async () => (await get('127.0.0.7')) === 503)
+        expect(await metric('tollgate_kept_bytes', 'what="unread pages"')).to.be.within(8 * 2 ** 20, 17 * 2 ** 20)
+        expect([await get('127.0.0.8'), await get('127.0.0.7', '/docs')]).to.deep.equal([200, 200])
+        for (const socket of sockets.splice(0)) socket.destroy()
+        await eventually('it to be given back', async () => (await metric('tollgate_kept_bytes', 'what="unread pages"')) === 0)
+        expect(await get('127.0.0.7')).to.equal(200)
+      } finally {
+        RateLimits.prototype.takeBytesFrom = takeBytesFrom
+      }
     }).timeout(60_000)
 
     it('counts the bytes that an address is given, and none that it has', async () => {

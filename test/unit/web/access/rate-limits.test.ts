@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import type { Problem } from '../../../../src/kernel/problem.js'
 import type { Identity } from '../../../../src/web/access/auth.js'
-import { costPerAddress, costPerCustomer, costPerKey, RateLimits } from '../../../../src/web/access/rate-limits.js'
+import {
+  bytesPerPoint,
+  costPerAddress,
+  costPerCustomer,
+  costPerKey,
+  pageBytesPerAddress,
+  RateLimits,
+} from '../../../../src/web/access/rate-limits.js'
 
 const identity = (keyId: string, customerId: string | null = null) => ({ keyId, environmentId: 'e', customerId }) as Identity
 function outcome(work: () => void): unknown {
@@ -65,5 +72,27 @@ describe('the rate of large answers', () => {
     for (const key of ['one', 'two']) expect(cost(of, identity(key), 2 * costPerAddress)).to.equal('taken')
     expect(cost(of, identity('three'), 1)).to.equal('RATE_LIMIT_EXCEEDED')
     expect(cost(of, identity('three'), 1, '192.0.2.2')).to.equal('taken')
+  })
+})
+
+describe('the rate of bytes that were made before', () => {
+  const limits = () => new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9 }, () => 1)
+
+  it('of pages is that of the address, and takes nothing from whoever has a key there', () => {
+    const of = limits()
+    const given = (address: string) => outcome(() => of.takeBytesFrom(address, pageBytesPerAddress / 4))
+    expect([1, 2, 3, 4].map(() => given('192.0.2.1'))).to.deep.equal(Array(4).fill('taken'))
+    expect(given('192.0.2.1')).to.equal('RATE_LIMIT_EXCEEDED')
+    expect(given('192.0.2.2')).to.equal('taken')
+    expect(outcome(() => of.takeCost(identity('one'), '192.0.2.1', costPerKey))).to.equal('taken')
+  })
+
+  it('of answers is that of large ones, by what giving them costs', () => {
+    const of = limits()
+    // Three seconds of them can be had at once.
+    for (let n = 0; n < 3; n++)
+      expect(outcome(() => of.takeBytes(identity('one'), '192.0.2.1', costPerKey * bytesPerPoint))).to.equal('taken')
+    expect(outcome(() => of.takeBytes(identity('one'), '192.0.2.1', 1))).to.equal('RATE_LIMIT_EXCEEDED')
+    expect(outcome(() => of.takeCost(identity('one'), '192.0.2.1', 1))).to.equal('RATE_LIMIT_EXCEEDED')
   })
 })
