@@ -5,6 +5,7 @@ import { tracedRequest } from '../../platform/context/traced-request.js'
 import { currentSpan, newTraceId } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
+import { endWith } from '../access/answer-body.js'
 import { credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import { freshnessOf } from '../access/freshness.js'
@@ -97,7 +98,8 @@ async function answer(
       if (page.bytes > shortPageBytes && !page.isMade && req.method !== 'HEAD') rateLimits.takeBytes(identity, address, page.bytes)
       const headers = { ...alwaysSent, ...serverTime(app.clock), etag: page.etag, 'content-type': json, 'content-length': page.bytes }
       res.writeHead(200, headers)
-      res.end(req.method === 'HEAD' ? undefined : page.body, 'latin1')
+      if (req.method === 'HEAD') res.end()
+      else endWith(res, page.body, 'latin1')
       unread.follow(res, identity.environmentId)
     }
   } catch (error) {

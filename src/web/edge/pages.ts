@@ -5,8 +5,9 @@ import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { withinSignal } from '../../platform/context/within-signal.js'
 import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
+import { type AnswerBody, bytesOf } from '../access/answer-body.js'
 import { authorize, type Identity } from '../access/auth.js'
-import { turns } from '../access/fair-turns.js'
+import { turnMs, turns } from '../access/fair-turns.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { keptListSizes } from '../graphql/catalog/list-sizes.js'
 import { hungUp, largeAnswers } from '../graphql/door/execution.js'
@@ -35,8 +36,8 @@ interface EdgeStates {
 
 /** An answer as it goes over the wire. */
 export interface Page {
-  /** Characters of one byte each, which Node sends in one piece with the headers, or bytes. */
-  body: string | Buffer
+  /** A text has characters of one byte each, which Node sends in one piece with the headers. */
+  body: AnswerBody
   bytes: number
   etag: string
   /** For this request, which has paid for it. */
@@ -236,16 +237,16 @@ function variablesOf(document: EdgeDocument, input: EdgeRoute['input'], resource
   return document === 'paywall' ? { input } : {}
 }
 
-/** Of a page that is large, so much is hashed before others get their turn. */
-const hashedAtOnce = 1024 * 1024
-
-async function toPage(text: string, nextTurn: () => Promise<void>): Promise<Page> {
-  const encoded = Buffer.from(text)
-  const isAscii = encoded.length === text.length
+async function toPage(text: string | Buffer[], nextTurn: () => Promise<void>): Promise<Page> {
+  const pieces = typeof text === 'string' ? [Buffer.from(text)] : text
   const hash = createHash('sha256')
-  for (let at = 0; at < encoded.length; at += hashedAtOnce) {
-    if (at > 0) await nextTurn()
-    hash.update(encoded.subarray(at, at + hashedAtOnce))
+  let startedAt = performance.now()
+  for (const piece of pieces) {
+    hash.update(piece)
+    if (performance.now() - startedAt < turnMs) continue
+    await nextTurn()
+    startedAt = performance.now()
   }
-  return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${hash.digest('base64url')}"` }
+  const bytes = bytesOf(pieces)
+  return { body: typeof text === 'string' && text.length === bytes ? text : pieces, bytes, etag: `"${hash.digest('base64url')}"` }
 }

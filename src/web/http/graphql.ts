@@ -6,6 +6,7 @@ import { tracedRequest } from '../../platform/context/traced-request.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
 import { type Admission, type Waiting, weightOf } from '../access/admission.js'
+import { bytesOf, endWith } from '../access/answer-body.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
@@ -54,14 +55,15 @@ type Held = Pick<Body, 'release'>
 
 function write({ door, unread, clock }: GraphqlParts, request: IncomingMessage, response: ServerResponse, answer: GraphqlAnswer): void {
   const { environmentId } = answer
-  const isTaken = answer.isOfChange || unread.hasRoom(answer.body?.length ?? 0, environmentId)
-  const { status, headers, body } = isTaken ? answer : door.refuse(tooMuchUnread(), 503)
+  const bytes = bytesOf(answer.body ?? '')
+  const given = answer.isOfChange || unread.hasRoom(bytes, environmentId) ? answer : door.refuse(tooMuchUnread(), 503)
+  const body = given.body ?? ''
   // What is left of a body that was refused is not read, but for a little: the connection cannot be used again.
   const isLeft = !request.complete && !(Number(request.headers['content-length']) <= smallRestBytes)
   const ending = isLeft ? { connection: 'close' } : {}
-  const text = body ?? ''
-  const length = Buffer.byteLength(text)
-  response.writeHead(status, { ...openToBrowsers, ...headers, ...ending, ...serverTime(clock), 'content-length': length }).end(text)
+  const length = given === answer ? bytes : bytesOf(body)
+  response.writeHead(given.status, { ...openToBrowsers, ...given.headers, ...ending, ...serverTime(clock), 'content-length': length })
+  endWith(response, body)
   unread.follow(response, environmentId)
 }
 

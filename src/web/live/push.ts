@@ -233,7 +233,8 @@ export class Push {
       })
     try {
       if (room.isExceeded) throw answerTooLarge()
-      return Buffer.from(await textOf({ ...result, errors: withErrors(result.errors) }, room, nextTurn))
+      const text = await textOf({ ...result, errors: withErrors(result.errors) }, room, nextTurn)
+      return typeof text === 'string' ? Buffer.from(text) : Buffer.concat(text)
     } catch (error) {
       return Buffer.from(JSON.stringify({ errors: withErrors([toGraphqlError(error)]) }))
     }

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql'
 import { createHandler, type OperationArgs } from 'graphql-http'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import type { AnswerBody } from '../../access/answer-body.js'
 import type { RequestContext } from '../operations/context.js'
 import { toGraphqlError, toProblem } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
@@ -17,13 +18,12 @@ export async function answerAsSpecified(
   operation: Operation,
   door: {
     prepare(params: OperationParams): Promise<Asked | readonly GraphQLError[]>
-    /** The text of the answer. */
-    execute(asked: Asked): Promise<string>
+    execute(asked: Asked): Promise<AnswerBody>
     errors: ErrorLog
   },
 ): Promise<GraphqlAnswer> {
   let asked: Asked
-  let answer: string | undefined
+  let answer: AnswerBody | undefined
   const handle = createHandler<GraphqlRequest, undefined, Context>({
     onSubscribe: async (_, params) => {
       try {

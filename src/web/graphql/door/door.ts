@@ -4,6 +4,7 @@ import { beforeCounting } from '../../../metering/model/problems.js'
 import { currentSpan, inChildSpan } from '../../../platform/context/tracing.js'
 import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
+import type { AnswerBody } from '../../access/answer-body.js'
 import { turns } from '../../access/fair-turns.js'
 import { AnswerRoom } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
@@ -89,7 +90,7 @@ export class GraphqlDoor {
           ...all[0]!,
           status: 200,
           isOfChange: all.some(({ isOfChange }) => isOfChange),
-          body: `[${all.map((answer) => answer.body).join(',')}]`,
+          body: listOf(all.map(({ body }) => body!)),
         }
   }
 
@@ -153,4 +154,14 @@ export class GraphqlDoor {
       return [toGraphqlError(beforeCounting(error))]
     }
   }
+}
+
+/** The answers as one list. */
+function listOf(bodies: readonly AnswerBody[]): AnswerBody {
+  if (bodies.every((body) => typeof body === 'string')) return `[${bodies.join(',')}]`
+  const pieces = bodies.flatMap((body, index) => [
+    Buffer.from(index === 0 ? '[' : ','),
+    ...(typeof body === 'string' ? [Buffer.from(body)] : body),
+  ])
+  return [...pieces, Buffer.from(']')]
 }

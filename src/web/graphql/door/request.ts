@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { AnswerBody } from '../../access/answer-body.js'
 import type { Identity } from '../../access/auth.js'
 
 /** What is known of a request before its body. */
@@ -32,7 +33,8 @@ export interface GraphqlRequest extends RequestHead {
 export interface GraphqlAnswer {
   status: number
   headers: Readonly<Record<string, string>>
-  body: string | null
+  /** Null: there is none. */
+  body: AnswerBody | null
   /** Whose it is; absent: nobody's that is known. */
   environmentId?: string
   /** It tells what was changed, so it is given however much its readers have not read. Absent: it may be refused. */

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql'
+import type { AnswerBody } from '../../access/answer-body.js'
 import { turns } from '../../access/fair-turns.js'
 import { answerTooLarge, textOf } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
@@ -51,7 +52,7 @@ export function createStrategies({ preparation, execution, errors, kept }: Strat
     return plainAnswer(await written(asked, execute))
   }
 
-  async function written(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<string> {
+  async function written(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<AnswerBody> {
     const { operation, state, request, kind } = asked
     try {
       const result = await resultOf(() => execute(asked))
@@ -70,7 +71,7 @@ export function createStrategies({ preparation, execution, errors, kept }: Strat
   return [report, general, asSpecified]
 }
 
-export const plainAnswer = (body: string): GraphqlAnswer => ({ status: 200, headers: jsonHeaders, body })
+export const plainAnswer = (body: AnswerBody): GraphqlAnswer => ({ status: 200, headers: jsonHeaders, body })
 
 async function resultOf(execute: () => ExecutionResult | Promise<ExecutionResult>): Promise<ExecutionResult> {
   try {

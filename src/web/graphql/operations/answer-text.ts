@@ -3,6 +3,9 @@ import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { jsonLength } from '../../../kernel/weight.js'
 import { turnMs } from '../../access/fair-turns.js'
 
+/** Characters from which on what has been written is encoded. */
+const pieceLength = 64 * 1024
+
 /** Of the answer to a request, of all its operations. A page of 100 subscriptions with plans, prices and customers has about 1 MB. */
 export const maxAnswerBytes = 8 * 2 ** 20
 
@@ -20,9 +23,9 @@ export class AnswerRoom {
     if (this.#valueBytes > maxAnswerBytes) throw answerTooLarge()
   }
 
-  /** Counts a part of the text. Fails when there is no room for it. */
-  takeText(text: string): void {
-    this.#textBytes += Buffer.byteLength(text)
+  /** Counts bytes of the text. Fails when there is no room for them. */
+  takeText(bytes: number): void {
+    this.#textBytes += bytes
     if (this.#textBytes > maxAnswerBytes) throw answerTooLarge()
   }
 
@@ -40,22 +43,30 @@ export function answerTooLarge(isChange = false): Problem {
 }
 
 /** Plain data as JSON; what is large is written in turns, between which all others are served. Fails when there is no room for it. */
-export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): string | Promise<string> {
-  if (jsonLength(value, atOnceLength) > atOnceLength) return textInTurns(value, room, nextTurn)
+export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): string | Promise<Buffer[]> {
+  if (jsonLength(value, atOnceLength) > atOnceLength) return inPieces(value, room, nextTurn)
   const text = JSON.stringify(value)
-  room.takeText(text)
+  room.takeText(Buffer.byteLength(text))
   return text
 }
 
-async function textInTurns(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<string> {
-  const pieces: string[] = []
-  let startedAt = performance.now()
-  for (const piece of jsonPieces(value)) {
-    room.takeText(piece)
+async function inPieces(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<Buffer[]> {
+  const pieces: Buffer[] = []
+  let text = ''
+  const encode = () => {
+    const piece = Buffer.from(text)
+    room.takeText(piece.length)
     pieces.push(piece)
+    text = ''
+  }
+  let startedAt = performance.now()
+  for (const part of jsonPieces(value)) {
+    text += part
+    if (text.length >= pieceLength) encode()
     if (performance.now() - startedAt < turnMs) continue
     await nextTurn()
     startedAt = performance.now()
   }
-  return pieces.join('')
+  encode()
+  return pieces
 }

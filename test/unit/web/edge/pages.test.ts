@@ -81,6 +81,7 @@ function edgeOf({ timeoutMs = 20_000, sizes = nothingSold } = {}) {
   const edge = openEdge(options as unknown as EdgeOptions)
   const ask = (customerId: string, { page = 'entitlements-state', etag = undefined as string | undefined, method = 'GET' } = {}) => {
     const answer = { status: 0, etag: '', body: undefined as string | undefined }
+    const pieces: Buffer[] = []
     const res = Object.assign(new EventEmitter(), {
       closed: false,
       writableLength: 0,
@@ -89,8 +90,9 @@ function edgeOf({ timeoutMs = 20_000, sizes = nothingSold } = {}) {
         Object.assign(answer, { status, etag: headers.etag })
         return res
       },
-      end: (body?: string | Buffer) => {
-        answer.body = body?.toString()
+      write: (piece: Buffer) => pieces.push(piece),
+      end: (body?: string) => {
+        answer.body = pieces.length > 0 ? Buffer.concat(pieces).toString() : body
       },
     })
     const headers = { 'x-api-key': 'server-1', 'if-none-match': etag }

@@ -12,6 +12,7 @@ import type { Services } from '../../../../../src/web/graphql/operations/context
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
 import { boolean, state } from '../../../../contract/cache/held.js'
 import { ended, longestStepMs } from '../../../../support/steps.js'
+import { wholeText } from '../../../../support/whole-text.js'
 import { entitled, feature, plan } from '../../../subscription/support.js'
 
 const features = Array.from({ length: 10_000 }, (_, index) => feature(`f${index}`))
@@ -82,7 +83,7 @@ function openDoor({
       bodyText: JSON.stringify(body),
       onHangUp: () => {},
     })
-    return { text: text!, taken: costs.taken.splice(0), catalogReads }
+    return { text: wholeText(text!), taken: costs.taken.splice(0), catalogReads }
   }
   return ask
 }

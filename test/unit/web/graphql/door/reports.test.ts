@@ -13,6 +13,7 @@ import { directReportOf } from '../../../../../src/web/graphql/door/reports.js'
 import type { GraphqlRequest } from '../../../../../src/web/graphql/door/request.js'
 import type { Services } from '../../../../../src/web/graphql/operations/context.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
+import { wholeText } from '../../../../support/whole-text.js'
 import { reports } from './usage-reports.js'
 
 const now = Date.parse('2026-05-02T00:00:00Z')
@@ -93,7 +94,7 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
       return {
         ...answer,
         headers: { ...answer.headers, 'x-trace-id': '' },
-        body: answer.body!.replaceAll(/"traceId":"[^"]+"/g, '"traceId":""'),
+        body: wholeText(answer.body!).replaceAll(/"traceId":"[^"]+"/g, '"traceId":""'),
       }
     },
   }

@@ -3,9 +3,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { GraphQLError } from 'graphql'
 import { AnswerRoom, maxAnswerBytes, textOf } from '../../../../../src/web/graphql/operations/answer-text.js'
+import { wholeText } from '../../../../support/whole-text.js'
 
 describe('the text of an answer', () => {
-  const written = async (value: object) => textOf(value, new AnswerRoom(), nextTurn)
+  const written = async (value: object) => wholeText(await textOf(value, new AnswerRoom(), nextTurn))
   /** Long enough to be written in turns. */
   const long = 'long '.repeat(60_000)
 
@@ -17,7 +18,7 @@ describe('the text of an answer', () => {
         const large = { data: [value, long, { value, nothing: undefined, at: new Date(0) }, value], errors: [new GraphQLError('no')] }
         const text = textOf(large, new AnswerRoom(), nextTurn)
         expect(text).to.be.instanceOf(Promise)
-        expect(await text).to.equal(JSON.stringify(large))
+        expect(wholeText(await text)).to.equal(JSON.stringify(large))
       }),
     )
   })
@@ -32,10 +33,18 @@ describe('the text of an answer', () => {
     expect(turns).to.be.above(0)
   })
 
+  it('is in pieces when it is long, so that nothing of it is copied or encoded as a whole', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({ id: n, name: 'я'.repeat(1_000) }))
+    const pieces = (await textOf({ rows }, new AnswerRoom(), nextTurn)) as Buffer[]
+    expect(Math.max(...pieces.map(({ length }) => length))).to.be.below(300_000)
+    // Nor are there so many that each is a burden: what is short is put together.
+    expect(pieces.length).to.be.below(100)
+  })
+
   it('is refused as soon as there is no room for it, by its bytes', async () => {
     const refused = async (value: object, room = new AnswerRoom()) => {
       const error = await Promise.resolve()
-        .then(() => textOf(value, room, nextTurn))
+        .then(async () => textOf(value, room, nextTurn))
         .then(
           () => null,
           (thrown: Error) => thrown,
