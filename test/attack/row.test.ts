@@ -31,7 +31,7 @@ describe('what an attack came to', () => {
     ['nothing, when they wait as long as twice at a bare server', { otherP99Ms: 300, bareP99Ms: 150 }, []],
     ['nothing, when nothing took longer than 20 ms at a time, within 4', { longestStepMs: 24 }, []],
     ['a step, when something took longer', { longestStepMs: 25 }, ['step of 25 ms']],
-    ['slowness, when they wait longer than both', { otherP99Ms: 301, bareP99Ms: 150 }, ['slow']],
+    ['slowness, when they wait longer than both', { otherP99Ms: 301, bareP99Ms: 150 }, ['slow: p99 of 301 ms, 150 bare']],
     ['loss, when one call of another was not answered', { otherLost: 1 }, ['1 calls lost']],
     ['death, whatever else was', { died: 1, memoryAfterMb: Number.NaN }, ['1 died']],
     ['nothing, when the memory is back within a tenth', { memoryAfterMb: 220 + noiseMb }, []],
