@@ -155,7 +155,7 @@ function judge(check: Check, { role, steps }: Holder, reports: Ledger['reports']
   return null
 }
 
-/** A process has the database's time from answers, and is behind by what the fastest of them took: on a busy machine that is long. */
+/** A process has the database's time from answers, and is behind by what the fastest of them took: so long, or as long as this answer where the machine is busy. */
 const mostClockLagMs = 500
 
 /** Plans that may be answered between two instants, by one that may be so late. */
@@ -163,7 +163,8 @@ export function plansWithin(steps: readonly Step[], from: number, to: number, st
   return steps
     .filter((step, index) => {
       const next = steps.slice(index + 1).find(({ doneAt }) => doneAt !== null)
-      const isOver = next !== undefined && next.doneAt! + (next.isByTime ? mostClockLagMs : stalenessMs) < from
+      const lateMs = next?.isByTime ? Math.max(mostClockLagMs, to - from) : stalenessMs
+      const isOver = next !== undefined && next.doneAt! + lateMs < from
       return step.begunAt <= to && !isOver
     })
     .map(({ plan }) => plan)

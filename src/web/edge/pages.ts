@@ -36,7 +36,7 @@ interface EdgeStates {
 
 /** An answer as it goes over the wire. */
 export interface Page {
-  /** A text has characters of one byte each, which Node sends in one piece with the headers. */
+  /** A text has its UTF-8 as characters of one byte each, which Node sends in one piece with the headers. */
   body: AnswerBody
   bytes: number
   etag: string
@@ -248,5 +248,6 @@ async function toPage(text: string | Buffer[], nextTurn: () => Promise<void>): P
     startedAt = performance.now()
   }
   const bytes = bytesOf(pieces)
-  return { body: typeof text === 'string' && text.length === bytes ? text : pieces, bytes, etag: `"${hash.digest('base64url')}"` }
+  const body = typeof text !== 'string' ? text : text.length === bytes ? text : pieces[0]!.toString('latin1')
+  return { body, bytes, etag: `"${hash.digest('base64url')}"` }
 }

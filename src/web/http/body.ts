@@ -8,10 +8,13 @@ import { Utf8Text } from './utf8-text.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
-/** Of all bodies that are arriving or being answered, of which an environment has its share (`shareOf`); of those of one key, and of one customer with a client key. */
+/**
+ * Memory of all bodies that are arriving or being answered, of which an environment has its share (`shareOf`); of those of one key, and of one customer with a
+ * client key: of the largest body, with two bytes for a character.
+ */
 export const maxHeldBytes = 64 * 1024 * 1024
 export const maxHeldBytesPerKey = 16 * 1024 * 1024
-export const maxHeldBytesPerCustomer = 6 * 1024 * 1024
+export const maxHeldBytesPerCustomer = 11 * 1024 * 1024
 /** What a piece takes beside its bytes. Whoever sends decides how many there are. */
 const bytesPerPiece = 256
 /** For a whole body, from its headers on: half a megabyte a second at most is needed. */
@@ -96,23 +99,21 @@ export class Bodies {
         pieces += 1
         // Nearly all are there whole with the first chunk.
         if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
-        if (bytes <= smallBytes) early.push(chunk)
-        else {
-          const held = bytes + pieces * bytesPerPiece
-          this.#take(owners, held - taken)
-          taken = held
-          if (bytes > maxBodyBytes) return fail('size', tooLarge())
-          if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
-          const own = this.#byOwner.get(environmentId)!
-          if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
-          shape ??= new JsonShape()
-          for (const part of [...early, chunk]) {
-            const tooMuch = shape.add(part)
-            if (tooMuch) return fail('shape', tooMuch)
-          }
-          early = []
+        if (bytes > maxBodyBytes) return fail('size', tooLarge())
+        if (!text.add(chunk)) return fail('encoding', notUtf8())
+        if (bytes <= smallBytes) return void early.push(chunk)
+        const held = text.bytes + pieces * bytesPerPiece
+        this.#take(owners, held - taken)
+        taken = held
+        if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
+        const own = this.#byOwner.get(environmentId)!
+        if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
+        shape ??= new JsonShape()
+        for (const part of [...early, chunk]) {
+          const tooMuch = shape.add(part)
+          if (tooMuch) return fail('shape', tooMuch)
         }
-        if (!text.add(chunk)) fail('encoding', notUtf8())
+        early = []
       }
       request.on('data', arrived)
       request.once('end', () => {

@@ -32,7 +32,13 @@ const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
 /** What `JSON.parse` makes of the text: what fits into a piece is left to it, and only what is longer is taken apart here. */
 class PiecewiseParser {
   #at = 0
+  #depth = 0
   #turnStartedAt = 0
+  /** What has been looked at beyond it is not looked at again, however deep it nests. */
+  #scannedTo = 0
+  #isScanInText = false
+  /** Where the last comma of each object or list stands that is open there; -1: it has none yet. */
+  readonly #commas: number[] = []
 
   /** `owner`: whose turns it takes. */
   constructor(
@@ -100,6 +106,9 @@ class PiecewiseParser {
   /** Reads what stands between the brackets: runs of items that fit into a piece, and single items that do not. */
   async #items(close: number, { piece, long }: { piece: (text: string) => void; long: () => Promise<void> }): Promise<void> {
     this.#at += 1
+    this.#depth += 1
+    // It was not reached, or was closed with nothing but space behind it.
+    if (this.#scannedTo < this.#at || this.#commas.length < this.#depth) this.#scanFromHere(-1)
     for (let isFirst = true; ; isFirst = false) {
       if (performance.now() - this.#turnStartedAt > turnMs) await this.#nextTurn()
       this.#skipSpace()
@@ -118,28 +127,48 @@ class PiecewiseParser {
       this.#at += 1
     }
     this.#at += 1
+    this.#depth -= 1
+    this.#scanFromHere()
+  }
+
+  /** `comma`: of the innermost that is open, when it has just begun. */
+  #scanFromHere(comma?: number): void {
+    this.#scannedTo = this.#at
+    this.#isScanInText = false
+    this.#commas.length = Math.min(this.#commas.length, comma === undefined ? this.#depth : this.#depth - 1)
+    if (comma !== undefined) this.#commas.push(comma)
   }
 
   /** Where these items end or, when that is too far, the last comma between them; null: the first one is too long. */
   #endOfPiece(): number | null {
+    // A text that is too long was read from end to end.
+    if (this.#scannedTo < this.#at) this.#scanFromHere()
+    const limit = Math.min(this.#at + pieceLength, this.text.length)
+    if (this.#scan(limit)) return this.#scannedTo
+    const comma = this.#commas[this.#depth - 1]!
+    return comma >= this.#at ? comma : null
+  }
+
+  /** Answers whether the innermost that is open at the moment is closed before the limit. */
+  #scan(limit: number): boolean {
     const { text } = this
-    const limit = Math.min(this.#at + pieceLength, text.length)
-    let depth = 0
-    let isString = false
-    let end: number | null = null
-    for (let at = this.#at; at < limit; at++) {
+    const commas = this.#commas
+    let [at, isInText, isClosed] = [this.#scannedTo, this.#isScanInText, false]
+    for (; at < limit && !isClosed; at++) {
       const code = text.charCodeAt(at)
-      if (isString) {
+      if (isInText) {
         if (code === backslash) at += 1
-        else if (code === quote) isString = false
-      } else if (code === quote) isString = true
-      else if (code === openList || code === openRecord) depth += 1
+        else if (code === quote) isInText = false
+      } else if (code === quote) isInText = true
+      else if (code === openList || code === openRecord) commas.push(-1)
       else if (code === closeList || code === closeRecord) {
-        if (depth === 0) return at
-        depth -= 1
-      } else if (code === comma && depth === 0) end = at
+        isClosed = commas.length === this.#depth
+        if (!isClosed) commas.pop()
+      } else if (code === comma) commas[commas.length - 1] = at
     }
-    return end
+    this.#scannedTo = isClosed ? at - 1 : at
+    this.#isScanInText = isInText
+    return isClosed
   }
 
   #scalar(): unknown {

@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 
 const nothing = Buffer.alloc(0)
+const beyondOneByte = /[^\0-\xff]/
 
 /** UTF-8 that arrives in pieces, decoded piece by piece: megabytes that are copied and decoded at once keep all others waiting. */
 export class Utf8Text {
   #parts: string[] = []
+  #length = 0
+  #isWide = false
   /** Bytes of a character whose others are to come. */
   #rest: Buffer = nothing
 
@@ -15,8 +18,17 @@ export class Utf8Text {
     this.#rest = end === bytes.length ? nothing : bytes.subarray(end)
     const whole = end === bytes.length ? bytes : bytes.subarray(0, end)
     if (!isUtf8(whole)) return false
-    this.#parts.push(whole.toString('utf8'))
+    const part = whole.toString('utf8')
+    this.#parts.push(part)
+    this.#length += part.length
+    // One character beyond ISO 8859-1 makes two bytes of each.
+    if (part.length !== whole.length) this.#isWide ||= beyondOneByte.test(part)
     return true
+  }
+
+  /** What it takes of memory. */
+  get bytes(): number {
+    return this.#isWide ? 2 * this.#length : this.#length
   }
 
   /** All of it; null: it ends within a character. */

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { Marked, Renderer, type Tokens } from 'marked'
+import { Allowance } from '../../environment/allowance.js'
 import { type Registry, showKept } from '../../platform/metrics.js'
 import { escapeHtml } from './escape-html.js'
 import { withExamples, writtenAddress } from './examples.js'
@@ -83,14 +84,16 @@ export function serveDocs(
   htmlOf.set('/docs', htmlOf.get(`/docs/${firstPage}`)!)
   const nothing = rendered(missing)
   const kept = new LRUCache<string, MadeFile>({ maxSize: maxKeptBytes, sizeCalculation: ({ body }) => body.length + keptPlaceBytes })
+  const making = new Allowance({ perSecond: madePerSecond })
   showKept(metrics, 'pages', () => kept.calculatedSize)
-  /** With the addresses of the request. */
+  /** With the addresses of the request; with those of the pages when others name new ones all the time. */
   const pageOf = (path: string, { html, same }: Rendered, ctx: Context): MadeFile => {
     const origin = same ? null : originOf(ctx)
     if (!origin) return html()
     const key = `${path} ${origin.http}`
     const known = kept.get(key)
     if (known) return known
+    if (making.take('', 1, performance.now()) > 0) return html()
     const made = madeFile('html', withOrigin(html().body.toString(), origin))
     kept.set(key, made)
     return made
@@ -106,6 +109,8 @@ export function serveDocs(
   }
 }
 
+/** Pages that are made for addresses that were not asked for before, or are forgotten: each takes up to a millisecond of everybody's time. */
+export const madePerSecond = 50
 /** Of a kept page beside its bytes. */
 const keptPlaceBytes = 500
 

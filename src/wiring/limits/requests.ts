@@ -29,7 +29,8 @@ import { maxAnswerBytes } from '../../web/graphql/operations/answer-text.js'
 import { maxJsonDepth as maxDepthOfField, maxJsonBytes, maxListItems, maxObjects } from '../../web/graphql/schema/bounds.js'
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../../web/http/connections.js'
-import { maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../../web/http/json-shape.js'
+import { maxJsonDepth, maxJsonRunBytes, maxJsonTextBytes, maxJsonValues } from '../../web/http/json-shape.js'
+import { madePerSecond } from '../../web/pages/docs.js'
 import { bytes, count, type Limit, refused, row, slowedDown } from './row.js'
 
 const door = 'unit/web/graphql/door'
@@ -82,10 +83,12 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       '429, 503',
       [defence, 'holds no more of one key than its share, and lets others send meanwhile'],
     ),
-    row('depth, values, bytes of a text of a body', `${count(maxJsonDepth)}, ${count(maxJsonValues)}, ${count(maxJsonTextBytes)}`, '413', [
-      defence,
-      'refuses what would take long to parse, before it is parsed',
-    ]),
+    row(
+      'depth, values, bytes of a text, of a number or of space of a body',
+      `${count(maxJsonDepth)}, ${count(maxJsonValues)}, ${count(maxJsonTextBytes)}, ${count(maxJsonRunBytes)}`,
+      '413',
+      [defence, 'refuses what would take long to parse, before it is parsed'],
+    ),
     row(
       'fields of large answers',
       `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key, ${count(costPerAddress)} of an address`,
@@ -116,6 +119,12 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       rateLimits,
       'of pages is that of the address, and takes nothing from whoever has a key there',
     ]),
+    row(
+      'pages that are made for new addresses',
+      `${count(madePerSecond)} a second of all`,
+      'shown with the address that they were written with',
+      ['unit/web/pages/docs.test.ts', 'is made for so many new addresses a second, and then shown as it was written'],
+    ),
     row('bytes of answers that were made before', `as ${count(bytesPerPoint)} for a field of large answers`, slowedDown, [
       rateLimits,
       'of answers is that of large ones, by what giving them costs',

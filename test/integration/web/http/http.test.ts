@@ -130,7 +130,7 @@ describe('the front door over HTTP', () => {
           },
         )
         sent.on('error', reject)
-        const chunk = Buffer.alloc(64 * 1024, ' ')
+        const chunk = Buffer.alloc(64 * 1024, `"${'x'.repeat(997)}",`)
         const write = () => {
           if (!sent.destroyed) sent.write(chunk, () => setImmediate(write))
         }

@@ -6,7 +6,7 @@ import { Registry } from '../../../../src/platform/metrics.js'
 import { Bodies, maxBodyBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
 
 describe('the room for bodies', () => {
-  const large = Buffer.alloc(maxBodyBytes - 1_000, ' ')
+  const large = Buffer.alloc(maxBodyBytes - 1_000, `"${'x'.repeat(997)}",`)
   const send = (bodies: Bodies, environmentId: string, keyId: string, customerId: string | null = null) => {
     const request = Object.assign(new PassThrough(), { headers: { 'content-length': String(large.length) } })
     request.end(large)
@@ -38,7 +38,7 @@ describe('the room for bodies', () => {
     expect(another.text).to.have.length(large.length)
     for (const body of [...read, another]) body.release()
     expect((await fill(bodies, 3, () => ['loud', 'key 0'])).read).to.have.length(3)
-  })
+  }).timeout(20_000)
 
   it('is of no environment alone, however many customers it has', async () => {
     const bodies = new Bodies({ metrics: new Registry() })
@@ -46,5 +46,5 @@ describe('the room for bodies', () => {
     const { refused } = await fill(bodies, 11 * ofCustomer, (n) => ['loud', 'client key', `customer ${Math.floor(n / ofCustomer)}`])
     expect(refused).to.deep.equal(['UNAVAILABLE'])
     await send(bodies, 'other', 'another key')
-  })
+  }).timeout(20_000)
 })

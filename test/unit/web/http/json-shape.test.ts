@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { JsonShape, maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../../../../src/web/http/json-shape.js'
+import { JsonShape, maxJsonDepth, maxJsonRunBytes, maxJsonTextBytes, maxJsonValues } from '../../../../src/web/http/json-shape.js'
 
 /** In pieces of a size, as it may arrive. */
 function refusal(text: string, pieceBytes = 7_919): string | null {
@@ -22,6 +22,8 @@ describe('the shape of a body', () => {
         .join()}]`
     const fields = (count: number) => `{${Array.from({ length: count }, (_, n) => `"f${n}":1`).join()}}`
     const numbers = (count: number) => `[${Array(count).fill('7').join()}]`
+    const space = (count: number) => `{"a":${' '.repeat(count - 1)}"b"}`
+    const number = (count: number) => `[1,${'7'.repeat(count - 1)}]`
     const text = (count: number) => `{"a":"${'\\n'.repeat(count / 2 - 1)}.","b":"."}`
     for (const [make, limit, named] of [
       [nested, maxJsonDepth, /nests deeper than 64 levels/],
@@ -29,6 +31,8 @@ describe('the shape of a body', () => {
       [fields, maxJsonValues, /more than 150000 values/],
       [numbers, maxJsonValues, /more than 150000 values/],
       [text, maxJsonTextBytes, /a text of more than 2097152 bytes/],
+      [space, maxJsonRunBytes, /a number, or space, of more than 65536 bytes/],
+      [number, maxJsonRunBytes, /a number, or space, of more than 65536 bytes/],
     ] as const) {
       expect(refusal(make(limit))).to.equal(null)
       expect(refusal(make(limit + 2))).to.match(named)

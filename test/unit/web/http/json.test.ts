@@ -83,6 +83,29 @@ describe('JSON of any size', () => {
     expect(await refusal(`[${fields(12_000)}]`)).to.equal('BAD_USER_INPUT An object of the body has more than 10000 fields')
   })
 
+  it('looks at what nests deeply no oftener than at what does not', async () => {
+    const { charCodeAt } = String.prototype
+    const looksAt = async (text: string) => {
+      let looks = 0
+      String.prototype.charCodeAt = function (index) {
+        looks += 1
+        return charCodeAt.call(this, index)
+      }
+      try {
+        await parse(text)
+      } finally {
+        String.prototype.charCodeAt = charCodeAt
+      }
+      return looks / text.length
+    }
+    const long = JSON.stringify(['x'.repeat(pieceLength)])
+    const nested = `${'[1,'.repeat(60)}${long}${']'.repeat(60)}`
+    const named = `${'{"a":1,"b":'.repeat(60)}${long}${'}'.repeat(60)}`
+    const list = (item: string) => `[${Array(4).fill(item).join()}]`
+    const flat = await looksAt(list(long))
+    for (const text of [nested, named]) expect(await looksAt(list(text))).to.be.below(flat + 2)
+  })
+
   it('serves others meanwhile', async () => {
     const text = JSON.stringify(
       Array.from({ length: 1_000 }, (_, n) => ({

@@ -29,6 +29,18 @@ describe('text that arrives in pieces', () => {
     )
   })
 
+  it('weighs what its characters take: two bytes each when one of them needs two', () => {
+    const weightOf = (...pieces: string[]) => {
+      const text = new Utf8Text()
+      for (const piece of pieces) text.add(Buffer.from(piece))
+      return text.bytes
+    }
+    const ascii = 'a'.repeat(1_000)
+    expect([weightOf(ascii), weightOf('é'.repeat(1_000)), weightOf(ascii, '€'), weightOf('€', ascii)]).to.deep.equal([
+      1_000, 1_000, 2_002, 2_002,
+    ])
+  })
+
   it('is refused when it ends within a character', () => {
     expect(decoded(Buffer.from('€').subarray(0, 2), [])).to.equal(null)
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Context } from 'koa'
 import { parse } from 'yaml'
+import { Allowance } from '../../../../src/environment/allowance.js'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { serveDocs } from '../../../../src/web/pages/docs.js'
 import { packageRoot } from '../../../../src/web/pages/package-files.js'
@@ -119,7 +120,23 @@ describe('a page of the docs', () => {
     )
   })
 
+  it('is made for so many new addresses a second, and then shown as it was written', async () => {
+    const { take } = Allowance.prototype
+    let left = 3
+    Allowance.prototype.take = () => (left-- > 0 ? 0 : 100)
+    try {
+      for (let n = 0; n < 3; n++)
+        expect((await shown('/docs/clients', `new-${n}.example`)).toString()).to.include(`http://new-${n}.example/graphql`)
+      expect((await shown('/docs/clients', 'new-4.example')).toString()).to.include('http://127.0.0.1:4000/graphql')
+      expect((await shown('/docs/clients', 'new-1.example')).toString(), 'kept').to.include('http://new-1.example/graphql')
+    } finally {
+      Allowance.prototype.take = take
+    }
+  })
+
   it('is kept for as many addresses as there is room for, whatever callers name', async () => {
+    const { take } = Allowance.prototype
+    Allowance.prototype.take = () => 0
     const kept = async () => Number(/what="pages"\} (\d+)/.exec(await metrics.metrics())![1])
     const { length } = await shown('/docs/clients', 'some.example')
     const before = await kept()
@@ -129,5 +146,6 @@ describe('a page of the docs', () => {
     const full = await kept()
     await shown('/docs/clients', `${'x'.repeat(2_000)}.example`)
     expect(await kept(), 'no host has such a name').to.equal(full)
+    Allowance.prototype.take = take
   }).timeout(20_000)
 })
