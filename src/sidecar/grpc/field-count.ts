@@ -3,6 +3,12 @@
  * decoded, so what is large is counted first.
  */
 import { invalidInput, type Problem } from '../../kernel/problem.js'
+import { maxItemsPerCall } from '../../metering/model/report.js'
+
+/** Of a request, with those of the messages in it. An item of 60 dimensions has 250 at most. */
+export const maxFields = { question: 3_000, usage: 256 * maxItemsPerCall }
+/** Of a request of health or reflection, which are asked by names. */
+export const largestNameBytes = 16 * 1024
 
 /** What a field holds that is no message; the first four are wire types of protobuf. */
 export const scalars = {

@@ -3,7 +3,7 @@ import type { ServiceDefinition as ServedService } from '@grpc/grpc-js'
 import { loadSync, type MessageTypeDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { maxItemsPerCall } from '../../metering/model/report.js'
-import { countFields, type Scalar, type Shape, scalars } from './field-count.js'
+import { countFields, largestNameBytes, maxFields, type Scalar, type Shape, scalars } from './field-count.js'
 
 /**
  * The published interface, loaded from `proto/` once at start. Field names are those of the .proto files; enums are numbers; fields
@@ -55,9 +55,6 @@ export function errorCodec(): ErrorCodec {
 
 /** The lists that are sent, by method. */
 const listOf: Readonly<Record<string, 'usages' | 'events'>> = { ReportUsageBulk: 'usages', ReportEvents: 'events' }
-
-/** Of a request, with those of the messages in it. An item of 60 dimensions has 250 at most. */
-export const maxFields = { question: 3_000, usage: 256 * maxItemsPerCall }
 
 /** What the loader says of a message. */
 export interface DescribedMessage {
@@ -123,10 +120,7 @@ export function accepted<Request>({ request }: { request: Request }): Request {
   return request
 }
 
-/** Of health and reflection, which are asked by names. */
-export const largestNameBytes = 16 * 1024
-
-/** Such a service: what is larger is not decoded, and its call ends with INTERNAL. */
+/** A service that is asked by names: what is larger is not decoded, and its call ends with INTERNAL. */
 export const ofNames = (service: ServedService): ServedService =>
   Object.fromEntries(
     Object.entries(service).map(([method, definition]) => [

@@ -15,7 +15,7 @@ import {
   mostArrivingBytesOfConnection,
   mostConnections,
 } from '../../sidecar/grpc/arrivals.js'
-import { largestNameBytes, maxFields } from '../../sidecar/grpc/proto.js'
+import { largestNameBytes, maxFields } from '../../sidecar/grpc/field-count.js'
 import { bytes, count, type Limit, refused, row } from './row.js'
 
 const arrivals = 'contract/grpc/arrivals.test.ts'

@@ -3,8 +3,8 @@ import type { ServiceDefinition } from '@grpc/proto-loader'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { countFields } from '../../../../src/sidecar/grpc/field-count.js'
-import { type DescribedMessage, maxFields, serviceName, serviceNamed, shapeOf, sidecarPackage } from '../../../../src/sidecar/grpc/proto.js'
+import { countFields, maxFields } from '../../../../src/sidecar/grpc/field-count.js'
+import { type DescribedMessage, serviceName, serviceNamed, shapeOf, sidecarPackage } from '../../../../src/sidecar/grpc/proto.js'
 
 const loaded = sidecarPackage[serviceName] as ServiceDefinition
 const served = serviceNamed(serviceName)
