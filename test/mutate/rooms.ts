@@ -19,7 +19,7 @@ const doors: readonly Room[] = [
   { name: 'src/metering/intake', files: ['waiting-room.ts'] },
   { name: 'src/sdk', files: ['freshness.ts'] },
   { name: 'src/sdk/server', files: ['answers.ts', 'pending-usage.ts'] },
-  { name: 'src/sidecar/grpc', files: ['checks.ts', 'encoding.ts', 'errors.ts', 'item-count.ts', 'mapping.ts'] },
+  { name: 'src/sidecar/grpc', files: ['checks.ts', 'encoding.ts', 'errors.ts', 'field-count.ts', 'mapping.ts'] },
 ]
 
 export const mutatedRooms: readonly Room[] = [...rooms.filter(isPure).map((name) => ({ name })), ...reader, ...doors]

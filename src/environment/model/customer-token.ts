@@ -3,11 +3,16 @@
  * signs the identifier of the customer that it has logged in, so that a browser can ask for this customer and for no other.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { maxIdentifierLength } from '../../kernel/id.js'
+
+/** Of the longest identifier, whose characters a header has as 4 bytes each: what is longer was signed for nobody. */
+export const maxTokenLength = 'HMAC-SHA256 '.length + 4 * maxIdentifierLength + ':'.length + 64
 
 const form = /^HMAC-SHA256 (.+):([0-9a-fA-F]{64})$/
 
 /** `secrets`: those that are valid now; while one is being rotated there are two. Answers the customer's refId, or null: not genuine. */
 export function verifyToken(header: string, secrets: readonly Uint8Array[]): string | null {
+  if (header.length > maxTokenLength) return null
   const [, customerId, signature] = form.exec(header) ?? []
   if (customerId === undefined || signature === undefined) return null
   const given = Buffer.from(signature, 'hex')

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url'
+import type { ServiceDefinition as ServedService } from '@grpc/grpc-js'
 import { loadSync, type MessageTypeDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import { invalidInput, Problem } from '../../kernel/problem.js'
 import { maxItemsPerCall } from '../../metering/model/report.js'
-import { countFields } from './item-count.js'
+import { countFields, largestNameBytes, maxFields, type Scalar, type Shape, scalars } from './field-count.js'
 
 /**
  * The published interface, loaded from `proto/` once at start. Field names are those of the .proto files; enums are numbers; fields
@@ -54,15 +56,84 @@ export function errorCodec(): ErrorCodec {
 /** The lists that are sent, by method. */
 const listOf: Readonly<Record<string, 'usages' | 'events'>> = { ReportUsageBulk: 'usages', ReportEvents: 'events' }
 
-/** A list that is too long is not decoded: it has that length, and nothing in it. */
-function deserializer(method: string, { requestDeserialize: decode }: ServiceDefinition[string]): (bytes: Buffer) => object {
+/** What the loader says of a message. */
+export interface DescribedMessage {
+  name: string
+  field: Array<{ number: number; label: string; type: string; typeName: string }>
+  nestedType: DescribedMessage[]
+}
+
+const scalarOfType: Readonly<Record<string, Scalar>> = {
+  TYPE_BOOL: scalars.shortVarint,
+  TYPE_DOUBLE: scalars.fixed64,
+  TYPE_ENUM: scalars.shortVarint,
+  TYPE_INT32: scalars.shortVarint,
+  TYPE_INT64: scalars.varint,
+  TYPE_STRING: scalars.text,
+}
+
+/** Messages nest nothing but the entries of their maps. */
+export function shapeOf({ name, field: fields, nestedType: entries }: DescribedMessage): Shape {
+  return new Map(
+    fields.map(({ number, label, type, typeName }): [number, Scalar | Shape] => {
+      if (type === 'TYPE_MESSAGE') {
+        const entry = entries.find((nested) => nested.name === typeName)
+        const described = sidecarPackage[`service.sidecar.v1.${typeName}`] ?? sidecarPackage[typeName]
+        return [number, shapeOf(entry ?? (described!.type as DescribedMessage))]
+      }
+      const scalar = scalarOfType[type]
+      // Numbers that are repeated come packed.
+      if (scalar === undefined || (label === 'LABEL_REPEATED' && scalar !== scalars.text))
+        throw new Error(`field ${number} of ${name} is of a kind that is not counted yet`)
+      return [number, scalar]
+    }),
+  )
+}
+
+/** The message of a list as one that has nothing in its items. */
+const listShape: Shape = new Map([[1, scalars.text]])
+
+/** A request that has too much in it is not decoded: in its place stands the problem, see `accepted`. */
+function deserializer(method: string, { requestType, requestDeserialize: decode }: ServiceDefinition[string]): (bytes: Buffer) => object {
   const list = listOf[method]
-  if (list === undefined) return decode
+  const shape = shapeOf(requestType.type as DescribedMessage)
+  const most = method.startsWith('Report') ? maxFields.usage : maxFields.question
   return (bytes) => {
-    const length = countFields(bytes, maxItemsPerCall)
-    return length > maxItemsPerCall ? { [list]: new Array(length) } : decode(bytes)
+    try {
+      if (list !== undefined && countFields(bytes, listShape, maxItemsPerCall) > maxItemsPerCall)
+        return invalidInput(`${list} has more than ${maxItemsPerCall} items: send several calls`, { path: list })
+      // A field has two bytes at least.
+      if (bytes.length > 2 * most && countFields(bytes, shape, most) > most)
+        return invalidInput(
+          `the request has more than ${most} fields, those of its items, dimensions and values among them: send less at once`,
+        )
+    } catch (error) {
+      return Problem.from(error)
+    }
+    return decode(bytes)
   }
 }
+
+/** The request of a call. @throws INVALID_ARGUMENT when it has too much in it */
+export function accepted<Request>({ request }: { request: Request }): Request {
+  if (request instanceof Problem) throw request
+  return request
+}
+
+/** A service that is asked by names: what is larger is not decoded, and its call ends with INTERNAL. */
+export const ofNames = (service: ServedService): ServedService =>
+  Object.fromEntries(
+    Object.entries(service).map(([method, definition]) => [
+      method,
+      {
+        ...definition,
+        requestDeserialize: (bytes: Buffer) => {
+          if (bytes.length > largestNameBytes) throw new RangeError('the request is too large')
+          return definition.requestDeserialize(bytes)
+        },
+      },
+    ]),
+  )
 
 /** The service under a fully qualified name, with answers that may be bytes already (see `encoding.ts`): those are sent as they are. */
 export const serviceNamed = (name: string): ServiceDefinition =>

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { handleBidiStreamingCall, Server, ServiceDefinition, UntypedHandleCall } from '@grpc/grpc-js'
+import { ofNames } from './proto.js'
 import { reflectedPackage } from './reflection.js'
 
 /** The two versions of the service that tools ask for. */
@@ -33,7 +34,7 @@ export function addReflection(server: Server): void {
       responseDeserialize: unused,
     }
     const handle: LoadedMethod['handle'] = (call) => method().handle(call)
-    server.addService({ ServerReflectionInfo: definition }, { ServerReflectionInfo: handle as UntypedHandleCall })
+    server.addService(ofNames({ ServerReflectionInfo: definition }), { ServerReflectionInfo: handle as UntypedHandleCall })
   }
 }
 

@@ -1,12 +1,19 @@
 import { rm, stat } from 'node:fs/promises'
 import type { Http2Server } from 'node:http2'
 import { connect } from 'node:net'
-import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import { listenError, StartError } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
 import { Arrivals, largestRequestBytes } from './arrivals.js'
-import { serviceName, serviceNamed } from './proto.js'
+import { ofNames, serviceName, serviceNamed } from './proto.js'
 import { addReflection } from './reflection-service.js'
 
 /**
@@ -84,7 +91,9 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
     for (const name of ['', ...names]) health.setStatus(name, statusNow())
   }
   readiness?.onChange(tellHealth)
-  health.addToServer(server)
+  health.addToServer({
+    addService: (service: ServiceDefinition, methods: UntypedServiceImplementation) => server.addService(ofNames(service), methods),
+  } as Server)
   addReflection(server)
 
   life.onStop('gRPC server', async () => {

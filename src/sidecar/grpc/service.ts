@@ -3,7 +3,6 @@ import type { Clock } from '../../kernel/clock.js'
 import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
 import { outcomeUnknownReason, type RefusedItem } from '../../metering/model/problems.js'
-import { maxItemsPerCall } from '../../metering/model/report.js'
 import type { SentEvent, SentReport } from '../../reader/api/client.js'
 import { fromTime, type ReportUsageJson } from '../../reader/api/messages.js'
 import { offlineReason } from '../../reader/source/offline.js'
@@ -25,6 +24,7 @@ import type {
   ReportUsageBulkRequest,
   ReportUsageRequest,
 } from './messages.js'
+import { accepted } from './proto.js'
 
 interface ServiceParts {
   source: EntitlementSource
@@ -60,7 +60,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
 
   function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
     try {
-      const check = toCheck(kind, call.request)
+      const check = toCheck(kind, accepted(call))
       const { isStrong, maxAgeMs } = toFreshness(call.request)
       const now = clock.now()
       const entry = isStrong ? undefined : source.peek(call.request.customer_id, call.request.resource_id ?? null, now, maxAgeMs)
@@ -126,7 +126,8 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     return {
       [method]: (call: Call<Request>, callback: Answer) => {
         const answer = measure(callback)
-        handle(call.request, call).then(
+        const answered = async () => handle(accepted(call), call)
+        answered().then(
           (response) => answer(null, response),
           (error) => answer(toServiceError(error)),
         )
@@ -159,7 +160,6 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<ReportUsageBulkRequest>('ReportUsageBulk', async ({ usages }, call) => {
-      checkLength('usages', usages)
       const key = newId()
       const reports = readAll(usages, key)
       if (reports.length === 0) return { usages: [] }
@@ -168,7 +168,6 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<ReportEventsRequest>('ReportEvents', async ({ events }, call) => {
-      checkLength('events', events)
       const { readable, positions, refused } = readEvents(events)
       try {
         if (readable.length > 0) await reporting(call, (ms) => source.reportEvents(readable, ms))
@@ -190,11 +189,6 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
 
 /** A little less than the caller waits, so that the answer still reaches it. */
 const shortened = (leftMs: number): number => Math.max(0, leftMs - Math.min(50, leftMs / 5))
-
-/** @throws INVALID_ARGUMENT, before any item is looked at */
-function checkLength(path: string, { length }: readonly unknown[]): void {
-  if (length > maxItemsPerCall) throw invalidInput(`${path} has more than ${maxItemsPerCall} items: send several calls`, { path })
-}
 
 /** @throws INVALID_ARGUMENT when an identifier is none */
 function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {

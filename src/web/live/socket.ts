@@ -13,7 +13,7 @@ import type { RateLimits } from '../access/rate-limits.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
 import { Connection, closeTimeoutMs, type DropReason, maxMessageBytes } from './connection.js'
-import { type ConnectionParams, identifyListener, isRefusedKey } from './listener.js'
+import { identifyListener, isRefusedKey } from './listener.js'
 import { readMessage } from './message.js'
 import { Places } from './places.js'
 import type { Push } from './push.js'
@@ -66,7 +66,7 @@ export class SocketDoor {
     this.#options = options
     this.#subscriptions = new Subscriptions({ schema, push, rateLimits, log: life.log })
     showKept(life.metrics, 'documents', () => this.#subscriptions.documentBytes)
-    this.#protocol = makeServer<ConnectionParams, Client>({
+    this.#protocol = makeServer<Record<string, never>, Client>({
       onConnect: (context) => this.#connect(context),
       onSubscribe: ({ extra: client, subscriptions }, id, payload) =>
         this.#subscriptions.prepare({ client, id, subscriptions: Object.keys(subscriptions).length }, payload),
@@ -155,6 +155,7 @@ export class SocketDoor {
           connection.onMessage((text) => {
             const read = readMessage(text)
             if ('refusal' in read) return connection.close(badMessage, read.refusal)
+            if (read.credentials) client.credentials = { ...client.credentials, ...read.credentials }
             // It is typed for text, and takes what was parsed as well.
             handle(read.message as unknown as string).catch((error: unknown) => {
               if (isServersMessage(error)) return connection.close(badMessage, 'Invalid message received')
@@ -180,11 +181,13 @@ export class SocketDoor {
   }
 
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
-  async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
+  async #connect({ extra: client }: Context<Record<string, never>, Client>): Promise<boolean> {
     const { environments, feed, life, rateLimits } = this.#options
-    client.credentials = { ...client.credentials, ...connectionParams }
+    const { credentials } = client
     try {
-      const identity = await identifyListener(environments, client.credentials, client.address)
+      const identity = await identifyListener(environments, credentials, client.address)
+      // Of a server key nobody reads the token of a customer.
+      client.credentials = identity.customerId === null ? { ...credentials, customerToken: undefined } : credentials
       rateLimits.take(identity, client.address)
       for (const place of this.#placesOf(identity)) hold(client, place)
       hold(client, await feed.hold(identity.environmentId))

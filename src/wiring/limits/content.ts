@@ -15,6 +15,7 @@ import {
   mostArrivingBytesOfConnection,
   mostConnections,
 } from '../../sidecar/grpc/arrivals.js'
+import { largestNameBytes, maxFields } from '../../sidecar/grpc/field-count.js'
 import { bytes, count, type Limit, refused, row } from './row.js'
 
 const arrivals = 'contract/grpc/arrivals.test.ts'
@@ -26,6 +27,16 @@ export function limitsOfContent(): Limit[] {
     row('request of a sidecar', bytes(largestRequestBytes), '`RESOURCE_EXHAUSTED`', [
       'contract/grpc/bounds.test.ts',
       'refuse a request that is too large',
+    ]),
+    row(
+      'fields of a gRPC request with those of the messages in it',
+      `${count(maxFields.question)} of a question, ${count(maxFields.usage)} of usage`,
+      'refused (`INVALID_ARGUMENT`) before it is decoded',
+      ['unit/sidecar/grpc/proto.test.ts', 'is not decoded when it has more fields than it may, wherever they are'],
+    ),
+    row('request of a sidecar for health or reflection', bytes(largestNameBytes), '`INTERNAL`', [
+      'contract/grpc/bounds.test.ts',
+      'refuse what is too large for a name of health and reflection',
     ]),
     row(
       'gRPC requests that are arriving',

@@ -1,4 +1,5 @@
 import { lookupsPerSecond } from '../../environment/key-lookups.js'
+import { maxTokenLength } from '../../environment/model/customer-token.js'
 import { maxIdentifierLength } from '../../kernel/id.js'
 import { headLimits, maxHealthConnections } from '../../platform/health.js'
 import { freshReadsAtATime } from '../../updates/held/fresh-reads.js'
@@ -76,6 +77,10 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       slowedDown,
       [defence, 'looks so many that are made up up for one address, and those of others meanwhile'],
     ),
+    row('token of a customer', `${count(maxTokenLength)} characters`, '401', [
+      'unit/environment/model/customer-token.test.ts',
+      'is as long as that of the longest identifier, and no longer',
+    ]),
     row('time for a body to arrive', `${count(bodyTimeoutMs)} ms`, '408', [defence, 'gives up what arrives too slowly, and says so']),
     row(
       'bodies that are arriving or being answered',

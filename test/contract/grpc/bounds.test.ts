@@ -24,12 +24,13 @@ describe('the bounds of sidecar requests', () => {
   })
 
   /** Sends bytes as they are, and answers the error. */
-  const refused = (method: string, bytes: Buffer): Promise<ServiceError> =>
+  const refused = (method: string, bytes: Buffer): Promise<ServiceError> => refusedAt(service[method]!.path, bytes)
+  const refusedAt = (path: string, bytes: Buffer): Promise<ServiceError> =>
     errorOf(
       new Promise((resolve, reject) => {
         const options = { deadline: Date.now() + 10_000 }
         client.makeUnaryRequest(
-          service[method]!.path,
+          path,
           (sent: Buffer) => sent,
           (answer) => answer,
           bytes,
@@ -88,6 +89,25 @@ describe('the bounds of sidecar requests', () => {
     const values = Array.from({ length: 1_001 }, (_, index) => String(index))
     const many = { customer_id: 'c', feature_id: 'f', options: { requested_values: values } }
     expect((await errorOf(sidecar.call('GetEnumEntitlement', many))).code).to.equal(3)
+  })
+
+  it('refuse what has too many fields in it, in each method', async () => {
+    // As many empty fields of each number as a request may have.
+    for (const method of Object.keys(service))
+      for (const number of [1, 6]) {
+        const error = await refused(method, Buffer.alloc(4 * 2 ** 20 - 10, Buffer.from([(number << 3) | 2, 0])))
+        expect([error.code, error.details], `${method} ${number}`).to.satisfy(
+          ([code, details]: [number, string]) => code === 3 && /has more than (3000|256000) fields|has more than 1000 items/.test(details),
+        )
+      }
+    await isAlive()
+  }).timeout(60_000)
+
+  it('refuse what is too large for a name of health and reflection', async () => {
+    const large = Buffer.alloc(16 * 2 ** 10 + 2, Buffer.from([0x0a, 0]))
+    for (const path of ['/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'])
+      expect((await refusedAt(path, large)).code, path).to.equal(13)
+    await isAlive()
   })
 
   it('take a list that is as long as it may be', async () => {

@@ -5,6 +5,8 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { WebSocket } from 'ws'
 import { type ChangeMessage, changeChannel } from '../../../../src/updates/wire/change-message.js'
+import type { Credentials } from '../../../../src/web/access/auth.js'
+import { Subscriptions } from '../../../../src/web/live/subscriptions.js'
 import { boolean, message, state } from '../../../contract/cache/held.js'
 import { eventually } from '../../../support/eventually.js'
 import { testRedisUrl } from '../../../support/redis.js'
@@ -122,6 +124,19 @@ describe('the bounds of sockets', () => {
   })
 
   const listen = { query: 'subscription { usageUpdated { usage { customerId } } }' }
+
+  it('hold a token of a customer with a client key only, as nobody reads it of a server key', async () => {
+    const seen: Array<Partial<Credentials>> = []
+    const { prepare } = Subscriptions.prototype
+    Subscriptions.prototype.prepare = function (...[of, payload]) {
+      seen.push((of.client as unknown as { credentials: Credentials }).credentials)
+      return prepare.call(this, of, payload)
+    }
+    closers.push(() => (Subscriptions.prototype.prepare = prepare))
+    for (const headers of [{ 'X-API-KEY': door.serverKey, 'X-CUSTOMER-KEY': 'x'.repeat(4_000) }, customer('c')])
+      await (await connect(headers)).subscribe('1', listen.query)
+    expect(seen.map(({ customerToken }) => customerToken)).to.deep.equal([undefined, door.customerToken('c')])
+  })
 
   it('refuse a subscription whose id is long', async () => {
     const client = await connect()

@@ -35,6 +35,13 @@ describe('customer token', () => {
     it(`is refused with ${what}`, () => expect(verifyToken(header, secrets)).to.equal(null))
   }
 
+  it('is as long as that of the longest identifier, and no longer', () => {
+    const longest = '\u{1f600}'.repeat(255)
+    const sentAsUtf8 = (customerId: string) => Buffer.from(makeToken(customerId, secret), 'utf8').toString('latin1')
+    expect(verifyToken(sentAsUtf8(longest), secrets)).to.equal(longest)
+    expect(verifyToken(sentAsUtf8(`${longest}x`), secrets)).to.equal(null)
+  })
+
   it('accepts both secrets while one replaces the other, and none when there is none', () => {
     const token = makeToken('customer-1', 'the-old-one')
     expect(verifyToken(token, [...secrets, Buffer.from('the-old-one')])).to.equal('customer-1')

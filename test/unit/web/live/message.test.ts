@@ -15,10 +15,11 @@ describe('messages of sockets', () => {
     })
   })
 
-  it('hold of what a socket begins with only the credentials', () => {
+  it('hold of what a socket begins with only the credentials, and none where the library would keep them', () => {
     const headers = { 'X-API-KEY': 'key', 'x-customer-key': 'token', other: 'header' }
     expect(read({ type: 'connection_init', payload: { headers, more: 'x'.repeat(1_000) } })).to.deep.equal({
-      message: { type: 'connection_init', payload: { apiKey: 'key', customerToken: 'token' } },
+      message: { type: 'connection_init' },
+      credentials: { apiKey: 'key', customerToken: 'token' },
     })
   })
 
