@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const form = /^HMAC-SHA256 (.+):([0-9a-fA-F]{64})$/
 
-/** `secrets`: those that are valid now; while one is being rotated there are two. Answers the customer's refId, or null: not genuine. */
+/** `secrets`: those that are valid now; while one is being rotated there are several. Answers the customer's refId, or null: not genuine. */
 export function verifyToken(header: string, secrets: readonly Uint8Array[]): string | null {
   const [, customerId, signature] = form.exec(header) ?? []
   if (customerId === undefined || signature === undefined) return null
