@@ -17,6 +17,7 @@ import {
   type PersistentCacheTarget,
   type TestClock,
 } from './model/environment.js'
+import { type Secrets, validSecrets } from './model/former-secrets.js'
 import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './model/key.js'
 import {
   environmentExists,
@@ -82,7 +83,7 @@ export class EnvironmentService implements EnvironmentTime {
   readonly #tellCreated: (keyHash: Buffer) => Promise<void>
   /** Who keys are of, as this process knows it. */
   readonly keys: KeyLookups
-  readonly #secrets: Recent<repository.SigningSecrets | null>
+  readonly #secrets: Recent<Secrets | null>
 
   constructor({ prisma, clock, tellCreated = async () => {} }: ServiceParts) {
     this.#prisma = prisma
@@ -212,8 +213,8 @@ export class EnvironmentService implements EnvironmentTime {
   }
 
   /**
-   * A new secret for customer tokens, answered this once. Tokens of the old one are accepted until the overlap is over, tokens of the one
-   * before it no longer: an overlap of 0 leaves only the new one.
+   * A new secret for customer tokens, answered this once. Tokens of the old one are accepted until the overlap is over, tokens of those before it until theirs is:
+   * so it is safe to repeat. An overlap of 0 leaves only the new one. Fails with TOO_MANY_SECRETS when many are valid.
    */
   async rotateSigningSecret(
     environment: string,
@@ -222,10 +223,10 @@ export class EnvironmentService implements EnvironmentTime {
     checkOverlap(overlapMs)
     const { id } = await this.#environment(environment)
     const signingSecret = randomText()
-    const previousExpiresAt = this.#clock.now() + overlapMs
-    await inTransaction(this.#prisma, (db) => repository.replaceSigningSecret(db, id, Buffer.from(signingSecret), previousExpiresAt))
+    const now = this.#clock.now()
+    await inTransaction(this.#prisma, (db) => repository.replaceSigningSecret(db, id, Buffer.from(signingSecret), { now, overlapMs }))
     this.#secrets.clear()
-    return { signingSecret, previousExpiresAt }
+    return { signingSecret, previousExpiresAt: now + overlapMs }
   }
 
   /**
@@ -252,8 +253,7 @@ export class EnvironmentService implements EnvironmentTime {
   /** The refId of the customer that an `X-CUSTOMER-KEY` is of. Fails with UNAUTHENTICATED when it was not signed with a valid secret. */
   async verifyCustomerToken(environmentId: string, header: string): Promise<string> {
     const secrets = await this.#secrets.get(environmentId, () => repository.findSigningSecrets(this.#prisma, environmentId))
-    const previous = secrets?.previous && secrets.previous.expiresAt > this.#clock.now() ? [secrets.previous.secret] : []
-    const customerId = secrets && verifyToken(header, [secrets.current, ...previous])
+    const customerId = secrets && verifyToken(header, validSecrets(secrets, this.#clock.now()))
     // It is remembered for each customer what it asked for: not under names that no customer can have.
     if (!customerId || identifierFault(customerId) !== null) throw unauthenticated('customer key')
     return customerId

@@ -137,8 +137,8 @@ CREATE TABLE "environment" (
     "hears_events" BOOLEAN NOT NULL DEFAULT false,
     "watches_usage" BOOLEAN NOT NULL DEFAULT false,
     "signing_secret" BYTEA NOT NULL,
-    "previous_signing_secret" BYTEA,
-    "previous_signing_secret_expires_at" TIMESTAMPTZ(3),
+    "former_signing_secrets" BYTEA[] DEFAULT ARRAY[]::BYTEA[],
+    "former_signing_secrets_expire_at" TIMESTAMPTZ(3)[] DEFAULT ARRAY[]::TIMESTAMPTZ(3)[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "environment_pkey" PRIMARY KEY ("id")
@@ -1011,8 +1011,8 @@ CREATE TABLE "webhook_endpoint" (
     "disabled_reason" TEXT,
     "disabled_at" TIMESTAMPTZ(3),
     "secret" BYTEA NOT NULL,
-    "previous_secret" BYTEA,
-    "previous_secret_expires_at" TIMESTAMPTZ(3),
+    "former_secrets" BYTEA[] DEFAULT ARRAY[]::BYTEA[],
+    "former_secrets_expire_at" TIMESTAMPTZ(3)[] DEFAULT ARRAY[]::TIMESTAMPTZ(3)[],
     "failures_in_row" INTEGER NOT NULL DEFAULT 0,
     "failing_since" TIMESTAMPTZ(3),
     "rests_until" TIMESTAMPTZ(3),
@@ -1576,7 +1576,9 @@ CREATE INDEX "subscription_plan_version_idx" ON "subscription" ("environment_id"
 CREATE INDEX "customer_archived_idx" ON "customer" ("environment_id", "id") WHERE "archived_at" IS NOT NULL;
 
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_check" CHECK (octet_length("hash") = 32);
-ALTER TABLE "environment" ADD CONSTRAINT "environment_test_clock_check" CHECK ("test_clock" IS NULL OR "is_test");
+ALTER TABLE "environment"
+  ADD CONSTRAINT "environment_test_clock_check" CHECK ("test_clock" IS NULL OR "is_test"),
+  ADD CONSTRAINT "environment_former_secrets_check" CHECK (cardinality("former_signing_secrets") = cardinality("former_signing_secrets_expire_at"));
 ALTER TABLE "feature" ADD CONSTRAINT "feature_meter_check" CHECK ("feature_type" = 'NUMBER' OR "meter_type" = 'None');
 -- AddForeignKey
 ALTER TABLE "notification_event" ADD CONSTRAINT "notification_event_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1676,6 +1678,7 @@ ALTER TABLE "notification_event"
   ADD CONSTRAINT "notification_event_customer_check"
   CHECK (("customer_id" IS NULL) = ("customer_index" IS NULL) AND ("customer_id" IS NULL) = ("customer_version" IS NULL));
 ALTER TABLE "webhook_endpoint"
+  ADD CONSTRAINT "webhook_endpoint_former_secrets_check" CHECK (cardinality("former_secrets") = cardinality("former_secrets_expire_at")),
   ADD CONSTRAINT "webhook_endpoint_disabled_check" CHECK (("status" = 'DISABLED') = ("disabled_reason" IS NOT NULL)),
   ADD CONSTRAINT "webhook_endpoint_failing_check" CHECK (("failures_in_row" = 0) = ("failing_since" IS NULL));
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_finished_check" CHECK (("status" = 'PENDING') = ("finished_at" IS NULL));

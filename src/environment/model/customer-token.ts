@@ -10,7 +10,7 @@ export const maxTokenLength = 'HMAC-SHA256 '.length + 4 * maxIdentifierLength + 
 
 const form = /^HMAC-SHA256 (.+):([0-9a-fA-F]{64})$/
 
-/** `secrets`: those that are valid now; while one is being rotated there are two. Answers the customer's refId, or null: not genuine. */
+/** `secrets`: those that are valid now; while one is being rotated there are several. Answers the customer's refId, or null: not genuine. */
 export function verifyToken(header: string, secrets: readonly Uint8Array[]): string | null {
   if (header.length > maxTokenLength) return null
   const [, customerId, signature] = form.exec(header) ?? []

@@ -20,6 +20,14 @@ export function keyNotValid(keyId: string): Problem {
   })
 }
 
+export function tooManySecrets(most: number): Problem {
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'TOO_MANY_SECRETS',
+    `${most} former secrets are valid: rotate when one of them has expired, or with an overlap of 0, which ends all of them.`,
+  )
+}
+
 /** Says nothing about why, so that nobody learns which keys ever existed. */
 export function unauthenticated(what: string): Problem {
   return new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', `The ${what} is missing or not valid.`)

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { auditedEnvironment, auditedKey, auditedSecret, auditedTestClock } from '../model/audited.js'
 import type { ApiKey, Environment, KeyIdentity, KeyKind, PersistentCacheTarget } from '../model/environment.js'
+import { formerOnceReplaced, fromColumns, type Secrets } from '../model/former-secrets.js'
 
 const environmentFields = {
   id: true,
@@ -96,37 +97,40 @@ export async function readTime(db: Db, environmentId: string): Promise<EpochMs> 
   return row!.now
 }
 
-export interface SigningSecrets {
-  current: Uint8Array
-  previous: { secret: Uint8Array; expiresAt: EpochMs } | null
-}
-
 /** Null: there is no such environment. */
-export async function findSigningSecrets(db: Db, environmentId: string): Promise<SigningSecrets | null> {
+export async function findSigningSecrets(db: Db, environmentId: string): Promise<Secrets | null> {
   const row = await db.environment.findUnique({
     where: { id: environmentId },
-    select: { signingSecret: true, previousSigningSecret: true, previousSigningSecretExpiresAt: true },
+    select: { signingSecret: true, formerSigningSecrets: true, formerSigningSecretsExpireAt: true },
   })
-  if (!row) return null
-  const { signingSecret, previousSigningSecret, previousSigningSecretExpiresAt } = row
-  return {
-    current: signingSecret,
-    previous:
-      previousSigningSecret && previousSigningSecretExpiresAt
-        ? { secret: previousSigningSecret, expiresAt: previousSigningSecretExpiresAt.getTime() }
-        : null,
-  }
+  return (
+    row && {
+      current: row.signingSecret,
+      former: fromColumns({ secrets: row.formerSigningSecrets, expireAt: row.formerSigningSecretsExpireAt }),
+    }
+  )
 }
 
-/** The current secret becomes the previous one, in one statement, so that two rotations at once are one after the other. */
-export async function replaceSigningSecret(db: Db, environmentId: string, secret: Uint8Array, previousExpiresAt: EpochMs): Promise<void> {
+/** The current secret becomes a former one. The environment is held, so that two rotations at once are one after the other. */
+export async function replaceSigningSecret(
+  db: Db,
+  environmentId: string,
+  secret: Uint8Array,
+  { now, overlapMs }: { now: EpochMs; overlapMs: number },
+): Promise<void> {
   const environment = (await holdEnvironment(db, { id: environmentId }))!
-  const before = (await findSigningSecrets(db, environmentId))!.current
-  await db.$executeRaw(Prisma.sql`
-    UPDATE environment
-    SET previous_signing_secret = signing_secret, previous_signing_secret_expires_at = ${new Date(previousExpiresAt)}, signing_secret = ${Buffer.from(secret)}
-    WHERE id = ${environmentId}::uuid`)
-  recordAudit(db, auditedSecret(environment, { before, after: secret, previousExpiresAt }))
+  const before = (await findSigningSecrets(db, environmentId))!
+  const former = formerOnceReplaced(before, { now, overlapMs })
+  await db.environment.update({
+    where: { id: environmentId },
+    data: {
+      signingSecret: Buffer.from(secret),
+      formerSigningSecrets: former.map((each) => Buffer.from(each.secret)),
+      formerSigningSecretsExpireAt: former.map(({ expiresAt }) => new Date(expiresAt)),
+    },
+    select: { id: true },
+  })
+  recordAudit(db, auditedSecret(environment, { before: before.current, after: secret, previousExpiresAt: now + overlapMs }))
 }
 
 interface NewKey {

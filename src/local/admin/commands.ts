@@ -100,7 +100,7 @@ export const commands: readonly Command<AdminContext>[] = [
   {
     name: 'signing-secret rotate',
     argument: null,
-    summary: 'Makes a new secret for signing X-CUSTOMER-KEY and prints it, once; for a while both are valid',
+    summary: 'Makes a new secret for signing X-CUSTOMER-KEY and prints it, once; for a while the old one is valid too',
     options: { environment: environmentOption, overlap: { type: 'string', help: overlapHelp('secret') } },
     async run({ environments }, values) {
       const refId = await environmentOf(environments, values)

@@ -13,7 +13,7 @@ import { inTransaction } from '../../platform/transaction.js'
 import { planNotFound } from '../../subscription/rules/problems.js'
 import * as records from './records/alerts.js'
 import { type Crossing, type CrossingFilter, pageOfAlerts, pageOfCrossings } from './records/lists.js'
-import type { Alert, Threshold } from './rules/alert.js'
+import { type Alert, saysTheSame, type Threshold } from './rules/alert.js'
 import { checkedThresholds, checkSettings } from './rules/checked.js'
 
 /** All of them are looked at when a customer changes. */
@@ -44,7 +44,7 @@ export class AlertService {
     this.#catalog = catalog
   }
 
-  /** What is reached already is told too, once. */
+  /** What is reached already is told too, once. Safe to repeat: one that says the same is answered, as two of them would tell everything twice. */
   async create(environmentId: string, wanted: NewAlert): Promise<Alert> {
     const { featureId, planId = null, customerId = null, hysteresisPercent = defaultHysteresisPercent, description = null } = wanted
     checkSettings({ hysteresisPercent, description })
@@ -52,15 +52,18 @@ export class AlertService {
     return inTransaction(this.#prisma, async (db) => {
       // First, as it lets in one at a time.
       await setWatching(db, environmentId, true)
-      if ((await records.countAlerts(db, environmentId)) >= maxAlerts)
-        throw new Problem('RESOURCE_EXHAUSTED', 'TOO_MANY_ALERTS', `An environment has ${maxAlerts} alerts at most.`)
       const feature = featureId === null ? null : await this.#feature(db, environmentId, featureId)
       if (planId !== null && !(await this.#catalog.latestVersion(db, environmentId, 'PLAN', planId))) throw planNotFound(planId, null)
       const customer = customerId === null ? null : await findCustomer(db, environmentId, { refId: customerId })
       if (customerId !== null && !customer) throw customerNotFound(customerId)
+      const alert = { environmentId, id: newId(), description, feature, planId, customer, thresholds, hysteresisPercent }
+      const others = await records.findAlerts(db, environmentId)
+      const same = others.find((other) => saysTheSame(other, alert))
+      if (same) return same
+      if (others.length >= maxAlerts)
+        throw new Problem('RESOURCE_EXHAUSTED', 'TOO_MANY_ALERTS', `An environment has ${maxAlerts} alerts at most.`)
       await askRound(db, environmentId)
-      const id = newId()
-      return records.insertAlert(db, { environmentId, id, description, feature, planId, customer, thresholds, hysteresisPercent })
+      return records.insertAlert(db, alert)
     })
   }
 

@@ -204,7 +204,7 @@ export class WebhookDelivery {
   /** Null: they cannot be decrypted. */
   async #signersOf(lane: Lane): Promise<Webhook[] | null> {
     try {
-      const secrets = [lane.secret, ...(lane.previousSecret ? [lane.previousSecret] : [])]
+      const secrets = [lane.secret, ...lane.formerSecrets]
       return secrets.map((secret) => new Webhook(this.#sealing.open(secret, sealedFor(lane.environmentId, lane.endpointId))))
     } catch (error) {
       this.#log.error({ err: error, endpointId: lane.endpointId }, 'the secret of a webhook endpoint cannot be used')

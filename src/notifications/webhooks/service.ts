@@ -118,14 +118,17 @@ export class WebhookService {
     })
   }
 
-  /** A new secret, answered this once. Until the overlap is over, deliveries are signed with the one before it too. */
+  /**
+   * A new secret, answered this once. Until the overlap is over, deliveries are signed with the one before it too, and with those before that until theirs is: so it is
+   * safe to repeat. An overlap of 0 leaves only the new one. Fails with TOO_MANY_SECRETS when many are valid.
+   */
   async rotateSecret(environmentId: string, id: string, overlapSeconds: number): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
     if (overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds)
       throw invalidInput(`overlapSeconds must be 0 to ${maxOverlapSeconds}.`, { path: 'overlapSeconds' })
     const { secret, sealed } = this.#newSecret(environmentId, id)
     const endpoint = await inTransaction(this.#prisma, async (db) => {
       const before = await this.#take(db, environmentId, id)
-      return endpoints.replaceSecret(db, before, sealed, overlapSeconds)
+      return endpoints.replaceSecret(db, before, sealed, { now: this.#clock.now(), overlapMs: overlapSeconds * 1_000 })
     })
     return { endpoint, secret }
   }

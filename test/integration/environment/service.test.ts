@@ -203,6 +203,24 @@ describe('environments and keys', () => {
     expect([await verify(first), await verify(second), await verify(third)]).to.deep.equal(['UNAUTHENTICATED', 'customer-1', 'customer-1'])
   })
 
+  it('accepts tokens of the secret that is in use until its overlap is over, however often it is rotated meanwhile', async () => {
+    const { environment, signingSecret: first } = await environments.create({ refId: `${refId}-repeated` })
+    const accepts = (secret: string) => reasonOf(environments.verifyCustomerToken(environment.id, makeToken('customer-1', secret)))
+    const rotate = (overlapMs: number) => environments.rotateSigningSecret(environment.refId, { overlapMs })
+    // Its answer was lost.
+    const { signingSecret: unknown } = await rotate(3 * hourMs)
+    const { signingSecret: second } = await rotate(hourMs)
+    expect([await accepts(first), await accepts(unknown), await accepts(second)]).to.deep.equal(['none', 'none', 'none'])
+    clock.set(startedAt + hourMs)
+    expect([await accepts(first), await accepts(unknown), await accepts(second)]).to.deep.equal(['none', 'UNAUTHENTICATED', 'none'])
+    for (let n = 0; n < 9; n++) await rotate(hourMs)
+    expect(await reasonOf(rotate(hourMs))).to.equal('TOO_MANY_SECRETS')
+    expect([await accepts(first), await accepts(second)]).to.deep.equal(['none', 'none'])
+    const { signingSecret: last } = await rotate(0)
+    const ended = ['UNAUTHENTICATED', 'UNAUTHENTICATED', 'none']
+    expect([await accepts(first), await accepts(second), await accepts(last)]).to.deep.equal(ended)
+  })
+
   it('keeps the secrets of environments apart', async () => {
     const { signingSecret } = await environments.create({ refId: `${refId}-other` })
     expect(await reasonOf(environments.verifyCustomerToken(environmentId, makeToken('customer-1', signingSecret)))).to.equal(

@@ -309,6 +309,16 @@ describe('alerts', function () {
     expect(left, 'it had a place among the first').to.equal(0)
   })
 
+  it('are made once however often they are asked for in the same words', async () => {
+    const asked = { customerId: 'acme', thresholds: [share(100), amount(5), share(80)], hysteresisPercent: 5, description: 'a' }
+    const id = await environment.createAlert(asked)
+    expect(await environment.createAlert({ ...asked, thresholds: [share(80), share(100), amount(5)] })).to.equal(id)
+    const others = [{ customerId: null }, { planId: 'team' }, { featureId: 'seats' }, { thresholds: [share(80)] }, { hysteresisPercent: 0 }]
+    for (const other of [...others, { description: null }]) expect(await environment.createAlert({ ...asked, ...other })).not.to.equal(id)
+    await bench.app.alerts.delete(environment.id, id)
+    expect(await environment.createAlert(asked), 'one that is deleted is none').not.to.equal(id)
+  })
+
   describe('are refused', () => {
     const reasonOf = (alert: Parameters<AlertEnvironment['createAlert']>[0]) =>
       environment.createAlert(alert).then(

@@ -35,6 +35,15 @@ export interface Alert {
   updatedAt: EpochMs
 }
 
+/** Whether two alerts watch and tell the same. Thresholds are in the order of checked ones. */
+export function saysTheSame(a: Omit<Alert, 'id' | 'createdAt' | 'updatedAt'>, b: Omit<Alert, 'id' | 'createdAt' | 'updatedAt'>): boolean {
+  const said = ({ description, feature, planId, customer, thresholds, hysteresisPercent }: typeof a) => [
+    [description, feature?.id, planId, customer?.id, hysteresisPercent],
+    thresholds.map(({ kind, value }) => [kind, value]),
+  ]
+  return JSON.stringify(said(a)) === JSON.stringify(said(b))
+}
+
 /** Of what is stored, those that can be read: what a later release has written is told by that one. */
 export const knownThresholds = (stored: unknown): Threshold[] => (Array.isArray(stored) ? stored.filter(isKnown) : [])
 

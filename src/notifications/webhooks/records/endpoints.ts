@@ -1,4 +1,5 @@
 import { recordAudit } from '../../../audit/record/record.js'
+import { formerOnceReplaced, fromColumns } from '../../../environment/model/former-secrets.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
 import { auditedDisabling, auditedEndpoint, auditedSecret } from '../rules/audited.js'
@@ -14,19 +15,19 @@ const fields = {
   disabledReason: true,
   disabledAt: true,
   failingSince: true,
-  previousSecretExpiresAt: true,
+  formerSecretsExpireAt: true,
   createdAt: true,
   updatedAt: true,
 } as const satisfies Prisma.WebhookEndpointSelect
 
 const time = (at: Date | null): EpochMs | null => at?.getTime() ?? null
 
-const fromRow = (row: Prisma.WebhookEndpointGetPayload<{ select: typeof fields }>): WebhookEndpoint => ({
+const fromRow = ({ formerSecretsExpireAt, ...row }: Prisma.WebhookEndpointGetPayload<{ select: typeof fields }>): WebhookEndpoint => ({
   ...row,
   disabledReason: row.disabledReason as DisabledReason | null,
   disabledAt: time(row.disabledAt),
   failingSince: time(row.failingSince),
-  previousSecretExpiresAt: time(row.previousSecretExpiresAt),
+  previousSecretExpiresAt: time(formerSecretsExpireAt.at(-1) ?? null),
   createdAt: row.createdAt.getTime(),
   updatedAt: row.updatedAt.getTime(),
 })
@@ -89,15 +90,30 @@ export async function deleteEndpoint(db: Db, endpoint: WebhookEndpoint): Promise
   recordAudit(db, auditedEndpoint(endpoint, null))
 }
 
-/** The secret becomes the previous one. */
-export async function replaceSecret(db: Db, before: WebhookEndpoint, secret: Uint8Array, overlapSeconds: number): Promise<WebhookEndpoint> {
-  const { environmentId, id } = before
-  await db.$executeRaw(Prisma.sql`
-    UPDATE webhook_endpoint
-    SET previous_secret = secret, previous_secret_expires_at = clock_timestamp() + make_interval(secs => ${overlapSeconds}),
-      secret = ${Buffer.from(secret)}
-    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
-  const after = (await findEndpoint(db, environmentId, id))!
+/** Of an endpoint that was taken. The current secret becomes a former one. */
+export async function replaceSecret(
+  db: Db,
+  before: WebhookEndpoint,
+  secret: Uint8Array,
+  rotation: { now: EpochMs; overlapMs: number },
+): Promise<WebhookEndpoint> {
+  const where = { environmentId_id: { environmentId: before.environmentId, id: before.id } }
+  const held = await db.webhookEndpoint.findUniqueOrThrow({
+    where,
+    select: { secret: true, formerSecrets: true, formerSecretsExpireAt: true },
+  })
+  const known = fromColumns({ secrets: held.formerSecrets, expireAt: held.formerSecretsExpireAt })
+  const former = formerOnceReplaced({ current: held.secret, former: known }, rotation)
+  const row = await db.webhookEndpoint.update({
+    where,
+    data: {
+      secret: Buffer.from(secret),
+      formerSecrets: former.map((each) => Buffer.from(each.secret)),
+      formerSecretsExpireAt: former.map(({ expiresAt }) => new Date(expiresAt)),
+    },
+    select: fields,
+  })
+  const after = fromRow(row)
   recordAudit(db, auditedSecret(before, after))
   return after
 }

@@ -11,8 +11,8 @@ export interface Lane {
   url: string
   /** Sealed. */
   secret: Buffer
-  /** Sealed; null: there is none that is still valid. */
-  previousSecret: Buffer | null
+  /** Those that are still valid, sealed. */
+  formerSecrets: Buffer[]
   failuresInRow: number
 }
 
@@ -56,7 +56,9 @@ export async function leaseLanes(
       SET leased_by = $1::uuid, leased_until = clock_timestamp() + make_interval(secs => $3), served_at = clock_timestamp()
       FROM free WHERE endpoint.environment_id = free.environment_id AND endpoint.id = free.id
       RETURNING endpoint.environment_id AS "environmentId", endpoint.id AS "endpointId", endpoint.url, endpoint.secret,
-        CASE WHEN endpoint.previous_secret_expires_at > clock_timestamp() THEN endpoint.previous_secret END AS "previousSecret",
+        ARRAY(
+          SELECT secret FROM unnest(endpoint.former_secrets, endpoint.former_secrets_expire_at) AS former(secret, expires_at)
+          WHERE expires_at > clock_timestamp()) AS "formerSecrets",
         endpoint.failures_in_row AS "failuresInRow"`,
     values: [worker, limit, seconds, doubtful],
   })

@@ -17,7 +17,7 @@ export interface WebhookEndpoint {
   disabledAt: EpochMs | null
   /** Since when nothing was answered right; null: the last attempt was, or there was none. */
   failingSince: EpochMs | null
-  /** Until when what was signed with the previous secret is signed with it too; null: there is none. */
+  /** Until when deliveries are signed with the secret before the current one too; null: there is none. */
   previousSecretExpiresAt: EpochMs | null
   createdAt: EpochMs
   updatedAt: EpochMs

@@ -41,7 +41,9 @@ export class AlertResolver {
     return toConnection(await app.alerts.crossings(identity.environmentId, filter ?? {}, paging), toCrossing)
   }
 
-  @Mutation(() => Alert, { description: 'Makes an alert. What is reached already is told, too.' })
+  @Mutation(() => Alert, {
+    description: 'Makes an alert. What is reached already is told, too. Safe to repeat: one that says the same is answered.',
+  })
   async createAlert(
     @Arg('input', () => CreateAlertInput, { description: 'What it watches, for whom, and where it tells something.' })
     { subject, featureId, customerId, planId, thresholds, hysteresisPercent, description }: CreateAlertInput,

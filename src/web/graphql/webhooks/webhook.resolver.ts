@@ -75,7 +75,8 @@ export class WebhookResolver {
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
-    description: 'Makes another secret for an endpoint and answers it, once; for a while deliveries are signed with both.',
+    description:
+      'Makes another secret for an endpoint and answers it, once. For a while deliveries are signed with the former one too; whatever is rotated meanwhile, unless with an overlap of 0. So it is safe to repeat.',
   })
   async rotateWebhookSecret(
     @Arg('input', () => RotateWebhookSecretInput, { description: 'Of which endpoint, and how long both are used.' })

@@ -194,7 +194,8 @@ export class RotateWebhookSecretInput {
   id!: string
 
   @Field(() => Int, {
-    description: 'How long deliveries are signed with the old secret too, in seconds: 7 days at most; 0: not at all.',
+    description:
+      'How long deliveries are signed with the old secret too, in seconds: 7 days at most; 0: not at all, nor with those before it.',
   })
   overlapSeconds!: number
 }
