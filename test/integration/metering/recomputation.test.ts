@@ -305,7 +305,9 @@ describe('counting anew from raw events', () => {
         await holder.query('SELECT FROM customer_state WHERE environment_id = $1::uuid FOR UPDATE', [loud])
         const working = worker().run()
         await eventually(
-          async () => (await holder.query("SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")).rowCount,
+          async () =>
+            (await bench.pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+              .rowCount,
           (waiting) => waiting === 1,
         )
         const again = await request(loud, 'requests')
