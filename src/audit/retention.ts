@@ -26,7 +26,15 @@ export class AuditRetention {
   }
 
   async run(signal?: AbortSignal): Promise<void> {
-    await this.#months.ensure('SELECT ensure_audit_partitions(now() + make_interval(days => $1::int))', [monthsAheadDays], signal)
+    // What can't be made now keeps nothing that is old.
+    try {
+      await this.#months.ensure('SELECT ensure_audit_partitions(now() + make_interval(days => $1::int))', [monthsAheadDays], signal)
+    } finally {
+      await this.#drop(signal)
+    }
+  }
+
+  async #drop(signal?: AbortSignal): Promise<void> {
     const before = (await readTime(this.#pool)) - this.#keptDays * dayMs
     await this.#months.dropBefore('SELECT drop_audit_month($1::timestamptz) AS until', before, { keptDays: this.#keptDays, signal })
   }

@@ -107,6 +107,7 @@ describe('reading which environment a statement is about', () => {
     expect(
       faults('UPDATE customer AS c SET name = given.name FROM unnest($1::uuid[]) AS given (id, name) WHERE c.id = given.id'),
     ).to.deep.equal(['writes by a sweep customer'])
+    expect(faults('DELETE FROM raw_event_ahead')).to.deep.equal(['writes by a sweep raw_event'])
     expect(faults('DELETE FROM raw_event_202601')).to.deep.equal(['writes by a sweep raw_event'])
     expect(
       faults('DELETE FROM usage_member AS m USING usage_series AS s WHERE s.environment_id = $1 AND m.series_id = s.id'),

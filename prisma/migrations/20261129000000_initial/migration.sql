@@ -794,6 +794,7 @@ CREATE TABLE "raw_event" (
     "environment_id" UUID NOT NULL,
     "batch_id" UUID NOT NULL,
     "position" INTEGER NOT NULL,
+    "is_ahead" BOOLEAN NOT NULL DEFAULT false,
     "occurred_at" TIMESTAMPTZ(3) NOT NULL,
     "customer_id" UUID NOT NULL,
     "resource_id" UUID,
@@ -801,8 +802,8 @@ CREATE TABLE "raw_event" (
     "dimensions" JSONB NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "raw_event_pkey" PRIMARY KEY ("environment_id","batch_id","position","occurred_at")
-) PARTITION BY RANGE ("occurred_at");
+    CONSTRAINT "raw_event_pkey" PRIMARY KEY ("environment_id","batch_id","position","is_ahead","occurred_at")
+) PARTITION BY LIST ("is_ahead");
 
 -- CreateTable
 CREATE TABLE "pending_batch" (
@@ -908,6 +909,7 @@ CREATE TABLE "usage_recomputation" (
     "to_time" TIMESTAMPTZ(3),
     "meter_version" INTEGER NOT NULL,
     "done_until" UUID,
+    "step_size" INTEGER NOT NULL DEFAULT 20,
     "customers_total" INTEGER NOT NULL,
     "customers_done" INTEGER NOT NULL DEFAULT 0,
     "counters_left" INTEGER NOT NULL DEFAULT 0,
@@ -1510,14 +1512,17 @@ ALTER TABLE "cache_warming" ADD CONSTRAINT "cache_warming_environment_id_fkey" F
 -- What follows is beyond Prisma's schema language: it makes the invariants true even if code is wrong.
 
 -- Partitions. Identities of events live apart from the events, so that either can be pruned by age without touching the other. Months of raw events are
--- made as they are needed, by ensure_raw_event_partitions; until then events are in the default one.
+-- made before they are needed, by ensure_raw_event_partitions; where nobody has, events are in the default one. What a test clock has stored ahead of its
+-- time stays apart, so that no month that is made has to take over what may be millions of events.
 DO $$
 BEGIN
   FOR part IN 0..15 LOOP
     EXECUTE format('CREATE TABLE ingestion_key_%s PARTITION OF ingestion_key FOR VALUES WITH (MODULUS 16, REMAINDER %s)', part, part);
   END LOOP;
 END $$;
-CREATE TABLE "raw_event_default" PARTITION OF "raw_event" DEFAULT;
+CREATE TABLE "raw_event_ahead" PARTITION OF "raw_event" FOR VALUES IN (true);
+CREATE TABLE "raw_event_by_month" PARTITION OF "raw_event" FOR VALUES IN (false) PARTITION BY RANGE ("occurred_at");
+CREATE TABLE "raw_event_default" PARTITION OF "raw_event_by_month" DEFAULT;
 -- Months of the audit log likewise, by ensure_audit_partitions.
 CREATE TABLE "audit_entry_default" PARTITION OF "audit_entry" DEFAULT;
 
@@ -1563,7 +1568,7 @@ CREATE INDEX "package_migration_open_idx" ON "package_migration" ("created_at") 
 CREATE INDEX "environment_test_clock_idx" ON "environment" ("id") WHERE "test_clock" IS NOT NULL;
 CREATE INDEX "import_job_open_idx" ON "import_job" ("environment_id", "id") WHERE "finished_at" IS NULL;
 CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "import_id", "position") WHERE "status" = 'PENDING';
-CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("environment_id", "due_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("environment_id", "leased_until", "next_attempt_at", "sequence") WHERE "state" = 'WAITING';
 CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("environment_id", "payment_due_at") WHERE "payment_due_at" IS NOT NULL;
 CREATE INDEX "subscription_billing_late_usage_due_idx" ON "subscription_billing" ("environment_id", "late_usage_due_at") WHERE "late_usage_due_at" IS NOT NULL;

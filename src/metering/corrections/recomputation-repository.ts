@@ -48,6 +48,36 @@ export interface NewRecomputation {
   meterVersion: number
 }
 
+/** Requests of an environment come one after the other, until their transactions end. */
+export async function lockRequests(db: Queryable, environmentId: string): Promise<void> {
+  await db.query({ text: `SELECT pg_advisory_xact_lock(hashtextextended('recomputations ' || $1, 0))`, values: [environmentId] })
+}
+
+/**
+ * One for the same that nobody has begun or is beginning: it will read all that is committed now, because it stays locked until the transaction ends. Null: there is
+ * none.
+ */
+export async function findUnbegun(db: Queryable, environmentId: string, work: Omit<NewRecomputation, 'id'>): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `
+      SELECT id FROM usage_recomputation
+      WHERE environment_id = $1::uuid AND finished_at IS NULL AND done_until IS NULL AND feature_id = $2::uuid AND meter_version = $6::int
+        AND customer_id IS NOT DISTINCT FROM $3::uuid
+        AND from_time IS NOT DISTINCT FROM $4::timestamptz AND to_time IS NOT DISTINCT FROM $5::timestamptz
+      LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    values: [environmentId, work.featureId, work.customerId, toTime(work.from), toTime(work.to), work.meterVersion],
+  })
+  return rows[0]?.id ?? null
+}
+
+export async function countUnfinished(db: Queryable, environmentId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: 'SELECT count(*)::int AS count FROM usage_recomputation WHERE environment_id = $1::uuid AND finished_at IS NULL',
+    values: [environmentId],
+  })
+  return rows[0]!.count
+}
+
 export async function insertRecomputation(db: Queryable, environmentId: string, work: NewRecomputation): Promise<void> {
   await db.query({
     text: `
@@ -95,17 +125,37 @@ export interface ClaimedRecomputation extends NewRecomputation {
   environmentId: string
   /** The last customer that is done. */
   doneUntil: string | null
+  /** Of its next step. */
+  stepSize: number
 }
 
 /** More than there are processes that look at once. */
 const mostLookedAt = 20
 
-/** The recomputation that was worked on longest ago, so that all move on in turns; locked until the transaction ends. */
-export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomputation | null> {
+/**
+ * Of the environment after `after`, or the next one that has any, the recomputation that was worked on longest ago; locked until the transaction ends. So
+ * environments have their turns, and the recomputations of each of them.
+ */
+export async function claimRecomputation(db: Queryable, after: string): Promise<ClaimedRecomputation | null> {
   const { rows } = await db.query<{ environment_id: string; id: string }>({
     text: `
-      SELECT environment_id, id FROM usage_recomputation
-      WHERE finished_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT ${mostLookedAt}`,
+      WITH RECURSIVE busy AS (
+        (SELECT environment_id FROM usage_recomputation WHERE finished_at IS NULL ORDER BY environment_id LIMIT 1)
+        UNION ALL
+        SELECT (
+          SELECT environment_id FROM usage_recomputation AS other
+          WHERE other.finished_at IS NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
+        FROM busy WHERE environment_id IS NOT NULL
+      )
+      SELECT busy.environment_id, due.id FROM busy CROSS JOIN LATERAL (
+        SELECT id, row_number() OVER (ORDER BY due_at) AS place FROM (
+          SELECT id, due_at FROM usage_recomputation AS work
+          WHERE work.environment_id = busy.environment_id AND finished_at IS NULL AND due_at <= clock_timestamp()
+          ORDER BY due_at LIMIT ${mostLookedAt}
+        ) AS first
+      ) AS due
+      ORDER BY due.place, busy.environment_id <= $1::uuid, busy.environment_id LIMIT ${mostLookedAt}`,
+    values: [after],
   })
   // Rows are locked by environment: of those that all look at, each takes the first that no other has.
   for (const { environment_id, id } of rows) {
@@ -125,9 +175,10 @@ async function claimOne(db: Queryable, environmentId: string, recomputationId: s
     to_time: Date | null
     meter_version: number
     done_until: string | null
+    step_size: number
   }>({
     text: `
-      SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until
+      SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until, step_size
       FROM usage_recomputation
       WHERE environment_id = $1::uuid AND id = $2::uuid AND finished_at IS NULL AND due_at <= clock_timestamp() FOR UPDATE SKIP LOCKED`,
     values: [environmentId, recomputationId],
@@ -143,6 +194,7 @@ async function claimOne(db: Queryable, environmentId: string, recomputationId: s
     to: row.to_time?.getTime() ?? null,
     meterVersion: row.meter_version,
     doneUntil: row.done_until,
+    stepSize: row.step_size,
   }
 }
 
@@ -219,26 +271,30 @@ export async function findResourcesOf(
   return rows.map(({ customer_id, ref_id }) => ({ customerId: customer_id, resourceRefId: ref_id }))
 }
 
-/** Notes how far it is. `left`: counters that were left as they are. */
+/** Notes how far it is. `left`: counters that were left as they are. `nextStep`: customers of the next step. */
 export async function advanceRecomputation(
   db: Queryable,
   { environmentId, id }: ClaimedRecomputation,
-  { customerIds, left, isLast }: { customerIds: string[]; left: number; isLast: boolean },
+  { customerIds, left, isLast, nextStep }: { customerIds: string[]; left: number; isLast: boolean; nextStep: number },
 ): Promise<void> {
   await db.query({
     text: `
       UPDATE usage_recomputation SET done_until = coalesce($3::uuid, done_until), customers_done = customers_done + $4::int,
-        counters_left = counters_left + $5::int, due_at = clock_timestamp(), failures = 0, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
+        counters_left = counters_left + $5::int, step_size = $7::int, due_at = clock_timestamp(), failures = 0, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
       WHERE environment_id = $1::uuid AND id = $2::uuid`,
-    values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast],
+    values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast, nextStep],
   })
 }
 
-/** Leaves it alone for a while, twice as long each time, up to five minutes; answers for how many seconds. The others go on. */
+/**
+ * Leaves it alone for a while, twice as long each time, up to five minutes; answers for how many seconds. The others go on. Its next step is half as large, in
+ * case it was too much for the time of a statement.
+ */
 export async function pauseRecomputation(db: Queryable, { environmentId, id }: ClaimedRecomputation): Promise<number> {
   const { rows } = await db.query<{ seconds: number }>({
     text: `
-      UPDATE usage_recomputation SET failures = failures + 1, due_at = clock_timestamp() + make_interval(secs => least(2 ^ least(failures, 16), 300))
+      UPDATE usage_recomputation SET failures = failures + 1, step_size = greatest(1, step_size / 2),
+        due_at = clock_timestamp() + make_interval(secs => least(2 ^ least(failures, 16), 300))
       WHERE environment_id = $1::uuid AND id = $2::uuid
       RETURNING least(2 ^ least(failures - 1, 16), 300)::float8 AS seconds`,
     values: [environmentId, id],

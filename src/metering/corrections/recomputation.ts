@@ -8,15 +8,18 @@ import type { Logger } from '../../platform/logger.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
 import { findNearestFeature } from '../counting/feature-names.js'
-import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
+import { eventsDropped, featureNotFound, recomputationNotFound, tooManyRecomputations } from '../model/problems.js'
 import { findKeptSince } from '../retention/kept-since.js'
 import {
   advanceRecomputation,
   type ClaimedRecomputation,
   claimRecomputation,
+  countUnfinished,
   findRecomputation,
   findRecomputed,
+  findUnbegun,
   insertRecomputation,
+  lockRequests,
   nextCustomers,
   pauseRecomputation,
   type Recomputation,
@@ -27,6 +30,9 @@ import { recomputeCustomers } from './recompute-customers.js'
 const maxCustomersPerStep = 20
 /** A report that waits for a customer gives up after four seconds. */
 const longStepMs = 1_000
+
+/** Unfinished ones of an environment. */
+export const maxRecomputations = 1_000
 
 /** What is counted anew. */
 export interface RecomputationRequest {
@@ -46,7 +52,10 @@ export interface RecomputationRequest {
 export class Recomputations {
   constructor(private readonly pool: pg.Pool) {}
 
-  /** Notes what is to be done. The worker's sweep finds it. Fails with FAILED_PRECONDITION for a time of which events have been dropped. */
+  /**
+   * Notes what is to be done. The worker's sweep finds it. What was asked for before and has not begun is not noted twice: it counts all that is there by now.
+   * Fails with FAILED_PRECONDITION for a time of which events have been dropped, with RESOURCE_EXHAUSTED beyond `maxRecomputations`.
+   */
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {
     if (from !== null && to !== null && from >= to) throw invalidInput('startDate must be before endDate', { path: 'startDate' })
     const found = await findRecomputed(this.pool, environmentId, { featureId, customerId })
@@ -61,12 +70,17 @@ export class Recomputations {
     const keptSince = await findKeptSince(this.pool, environmentId)
     // Without a start, what can be counted anew is; a start says that the caller counts on it.
     if (keptSince !== null && ((from !== null && from < keptSince) || (to !== null && to <= keptSince))) throw eventsDropped(keptSince)
-    const id = newId()
-    const { featureId: feature, customerId: customer, meterVersion } = found
-    await inPoolTransaction(this.pool, async (db) => {
-      await insertRecomputation(db, environmentId, { id, featureId: feature, customerId: customer, from, to, meterVersion })
+    const work = { featureId: found.featureId, customerId: found.customerId, from, to, meterVersion: found.meterVersion }
+    const id = await inPoolTransaction(this.pool, async (db) => {
+      await lockRequests(db, environmentId)
+      const before = await findUnbegun(db, environmentId, work)
+      if (before !== null) return before
+      if ((await countUnfinished(db, environmentId)) >= maxRecomputations) throw tooManyRecomputations(maxRecomputations)
+      const id = newId()
+      await insertRecomputation(db, environmentId, { id, ...work })
       const after = { featureId, customerId, startDate: isoOrNull(from), endDate: isoOrNull(to) }
       recordAudit(db, { environmentId, kind: 'USAGE_RECOMPUTATION', id, before: null, after })
+      return id
     })
     return this.progress(environmentId, id)
   }
@@ -85,7 +99,8 @@ export class RecomputationWorker {
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
   readonly #log: Logger
-  #customersPerStep = maxCustomersPerStep
+  /** The environment that was worked on last: others have their turn. */
+  #last = '00000000-0000-0000-0000-000000000000'
 
   constructor(parts: { pool: pg.Pool; bindings: Bindings; changed: (environmentId: string) => void; log: Logger }) {
     this.#pool = parts.pool
@@ -108,20 +123,22 @@ export class RecomputationWorker {
   /** Null: there is nothing to do, or others do it. */
   async #step(): Promise<number | null> {
     const startedAt = performance.now()
-    const limit = this.#customersPerStep
     let claimed: ClaimedRecomputation | null = null
     const result = await inPoolTransaction(this.#pool, async (db) => {
-      claimed = await claimRecomputation(db)
+      claimed = await claimRecomputation(db, this.#last)
       if (!claimed) return null
       const work = claimed
+      const limit = work.stepSize
       const customers = await nextCustomers(db, work, limit)
       const left = customers.length > 0 ? await recomputeCustomers(db, this.#bindings, work, customers) : 0
-      await advanceRecomputation(db, work, { customerIds: customers.map(({ id }) => id), left, isLast: customers.length < limit })
+      const isLong = performance.now() - startedAt > longStepMs
+      const nextStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2)
+      const customerIds = customers.map(({ id }) => id)
+      await advanceRecomputation(db, work, { customerIds, left, isLast: customers.length < limit, nextStep })
       return { environmentId: work.environmentId, count: customers.length }
     }).catch((error: unknown) => this.#pause(claimed, error))
     if (result === null) return null
-    const isLong = performance.now() - startedAt > longStepMs
-    this.#customersPerStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2)
+    this.#last = result.environmentId
     if (result.count > 0) this.#changed(result.environmentId)
     return result.count
   }

@@ -68,6 +68,11 @@ export function recomputationNotFound(id: string): Problem {
   })
 }
 
+export function tooManyRecomputations(most: number): Problem {
+  const message = `An environment has ${most} unfinished recomputations at most: try again when some are finished.`
+  return new Problem('RESOURCE_EXHAUSTED', 'TOO_MANY_RECOMPUTATIONS', message)
+}
+
 export function eventsDropped(keptSince: EpochMs): Problem {
   const startDate = new Date(keptSince).toISOString()
   const message = `Raw events before ${startDate} have been dropped, so usage of that time stays as it was counted: ask for a range from then on.`

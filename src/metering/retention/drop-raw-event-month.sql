@@ -9,7 +9,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('raw_event_partitions'));
   SELECT child.relname, (to_date(right(child.relname, 6), 'YYYYMM') + interval '1 month') AT TIME ZONE 'UTC' INTO name, month_end
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-  WHERE inhparent = 'raw_event'::regclass AND child.relname ~ '^raw_event_\d{6}$' ORDER BY child.relname LIMIT 1;
+  WHERE inhparent = 'raw_event_by_month'::regclass AND child.relname ~ '^raw_event_\d{6}$' ORDER BY child.relname LIMIT 1;
   IF name IS NULL OR month_end > before THEN
     RETURN NULL;
   END IF;

@@ -46,15 +46,15 @@ export class MonthlyPartitions {
     await this.#locked(sql, days, signal)
   }
 
-  /** `sql`: calls the function that drops the oldest month if all of it is before a time, and answers its end as `until`, or null. */
+  /** `sql`: calls the function that drops the oldest month if all of it is before a time, and answers its end as `until`, or null. Answers whether it dropped any. */
   async dropBefore(
     sql: string,
     before: EpochMs,
     { keptDays, signal }: { keptDays: number; signal?: AbortSignal | undefined },
-  ): Promise<void> {
-    for (;;) {
+  ): Promise<boolean> {
+    for (let dropped = 0; ; dropped++) {
       const [row] = await this.#locked<{ until: Date | null }>(sql, [new Date(before).toISOString()], signal)
-      if (!row?.until) return
+      if (!row?.until) return dropped > 0
       this.#log.info({ before: row.until.toISOString(), keptDays }, `a month of ${this.#what} dropped`)
     }
   }
@@ -76,8 +76,8 @@ async function findOldestMonth(db: Queryable, table: string): Promise<EpochMs | 
   const { rows } = await db.query<{ start: Date | null }>({
     text: `
       SELECT min(to_date(right(child.relname, 6), 'YYYYMM')) AT TIME ZONE 'UTC' AS start
-      FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-      WHERE inhparent = $1::text::regclass AND child.relname ~ ($1::text || '_\\d{6}$')`,
+      FROM pg_partition_tree($1::text::regclass) JOIN pg_class AS child ON child.oid = relid
+      WHERE child.relname ~ ($1::text || '_\\d{6}$')`,
     values: [table],
   })
   return rows[0]!.start?.getTime() ?? null

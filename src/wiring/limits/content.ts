@@ -6,6 +6,7 @@ import {
   maxPrices,
   maxTextCharacters,
 } from '../../catalog/document/text-limits.js'
+import { maxRecomputations } from '../../metering/corrections/recomputation.js'
 import { defaultMaxWaitingJobs } from '../../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../../metering/model/report.js'
 import {
@@ -77,6 +78,10 @@ export function limitsOfContent(): Limit[] {
     row('dimensions of the reports of one call', bytes(maxDimensionBytesPerCall), refused, [
       'unit/metering/intake/large-calls.test.ts',
       'of reports is refused, since they are counted all or none',
+    ]),
+    row('unfinished recomputations of an environment', count(maxRecomputations), 'refused (`RateLimitExceeded`) until some are finished', [
+      'integration/metering/recomputation.test.ts',
+      'has a bound of what an environment may ask for before it is done, equal requests aside',
     ]),
     row(
       'jobs that wait in a queue of usage',

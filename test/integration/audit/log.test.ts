@@ -202,6 +202,19 @@ describe('the audit log', () => {
       expect(await old()).to.have.length(0)
       expect(await nodes()).to.deep.equal(before)
     })
+
+    it('drops old months also when no new one can be made', async () => {
+      await customer.sql(
+        `INSERT INTO audit_entry (environment_id, id, at, actor_kind, actor_name, operation, entity_kind, entity_id)
+         SELECT $1::uuid, gen_random_uuid(), now() - interval '520 days', 'SYSTEM', 'old', 'old', 'CUSTOMER', 'old'`,
+      )
+      await retention(520).run()
+      await bench.pool.query('ALTER FUNCTION ensure_audit_partitions RENAME TO put_away')
+      const failed = await failure(retention(480).run())
+      await bench.pool.query('ALTER FUNCTION put_away RENAME TO ensure_audit_partitions')
+      expect(failed).to.include('ensure_audit_partitions')
+      expect(await customer.sql("SELECT id FROM audit_entry WHERE environment_id = $1::uuid AND operation = 'old'")).to.have.length(0)
+    })
   })
 
   it('is printed by an admin command as lines of JSON, the oldest first, of a range of time', async () => {

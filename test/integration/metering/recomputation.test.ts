@@ -12,6 +12,7 @@ import {
   historyOf,
   type MeteringBench,
   openMeteringBench,
+  problemOf,
   report,
   usageOf,
 } from './fixture.js'
@@ -263,5 +264,84 @@ describe('counting anew from raw events', () => {
     await bench.pool.query('UPDATE usage_recomputation SET due_at = now() WHERE id = $1::uuid', [asked.id])
     await worker().run()
     expect((await bench.usage.recomputations.progress(broken, asked.id)).finishedAt).to.be.a('number')
+  })
+
+  describe('of several environments', () => {
+    const newEnvironment = async () => {
+      const of = await createEnvironment(bench)
+      await bench.app.customers.provision(of, { refId: 'customer', subscription: { planRefId: 'free' } })
+      return of
+    }
+    const request = async (of: string, featureId: string, to: number | null = null) =>
+      (await bench.usage.recomputations.request(of, { featureId, customerId: null, from: null, to })).id
+
+    it('has their turns, however much one has asked for', async () => {
+      const [loud, quiet] = [await newEnvironment(), await newEnvironment()]
+      for (const featureId of features) await request(loud, featureId)
+      await bench.pool.query("UPDATE usage_recomputation SET due_at = due_at - interval '1 hour' WHERE environment_id = $1::uuid", [loud])
+      for (const featureId of ['requests', 'tokens']) await request(quiet, featureId)
+      const steps: string[] = []
+      const one = new RecomputationWorker({
+        pool: bench.pool,
+        bindings: new Bindings(bench.app.heldSeries),
+        changed: (of) => steps.push(of),
+        log: silentLogger(),
+      })
+      await one.run()
+      expect(steps).to.have.length(features.length + 2)
+      expect(steps.slice(0, 4).filter((of) => of === quiet)).to.have.length(2)
+    })
+
+    it('has smaller steps after a long one, of that alone; and begins again what is asked for again once it has begun', async function () {
+      this.timeout(30_000)
+      const [loud, quiet] = [await newEnvironment(), await newEnvironment()]
+      const [first, other] = [await request(loud, 'requests'), await request(quiet, 'requests')]
+      // Not begun: it is the same.
+      expect(await request(loud, 'requests')).to.equal(first)
+      expect(await request(loud, 'requests', Date.now())).to.not.equal(first)
+      const holder = await bench.pool.connect()
+      try {
+        await holder.query('BEGIN')
+        await holder.query('SELECT FROM customer_state WHERE environment_id = $1::uuid FOR UPDATE', [loud])
+        const working = worker().run()
+        await eventually(
+          async () =>
+            (await bench.pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+              .rowCount,
+          (waiting) => waiting === 1,
+        )
+        const again = await request(loud, 'requests')
+        expect(again).to.not.equal(first)
+        expect(await request(loud, 'requests')).to.equal(again)
+        // What a step may take without being a long one.
+        await holder.query('SELECT pg_sleep(1.1)')
+        await holder.query('COMMIT')
+        await working
+        for (const id of [first, again]) expect((await bench.usage.recomputations.progress(loud, id)).finishedAt).to.be.a('number')
+      } finally {
+        holder.release()
+      }
+      const sizeOf = async (id: string) =>
+        (await bench.prisma.usageRecomputation.findFirstOrThrow({ where: { id }, select: { stepSize: true } })).stepSize
+      expect([await sizeOf(first), await sizeOf(other)]).to.deep.equal([10, 20])
+    })
+
+    it('has a bound of what an environment may ask for before it is done, equal requests aside', async () => {
+      const [loud, quiet] = [await newEnvironment(), await newEnvironment()]
+      const first = await request(loud, 'requests')
+      await bench.pool.query(
+        `INSERT INTO usage_recomputation (environment_id, id, feature_id, meter_version, customers_total)
+         SELECT environment_id, gen_random_uuid(), feature_id, meter_version + n, 1 FROM usage_recomputation, generate_series(1, 999) AS n
+         WHERE environment_id = $1::uuid`,
+        [loud],
+      )
+      const refused = await problemOf(request(loud, 'tokens'))
+      expect(refused).to.include({ code: 'RESOURCE_EXHAUSTED', reason: 'TOO_MANY_RECOMPUTATIONS' })
+      expect(await request(loud, 'requests')).to.equal(first)
+      await request(quiet, 'tokens')
+      await bench.pool.query('DELETE FROM usage_recomputation WHERE environment_id = ANY($1::uuid[])', [[loud, quiet]])
+      await request(loud, 'tokens')
+      await worker().run()
+    })
   })
 })

@@ -8,7 +8,17 @@ import { KeyPruning } from '../../../src/metering/retention/key-pruning.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { findUsagePeriods } from '../../../src/wiring/usage-periods.js'
-import { count, createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './fixture.js'
+import {
+  count,
+  createEnvironment,
+  event,
+  eventually,
+  historyOf,
+  type MeteringBench,
+  openMeteringBench,
+  problemOf,
+  usageOf,
+} from './fixture.js'
 
 const day = 86_400_000
 
@@ -87,7 +97,7 @@ describe('retention', () => {
     const environmentId = await createEnvironment(bench)
     for (const days of [35, 0, -31, -61]) await insertEvent(environmentId, days)
     expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(4)
-    await bench.pool.query('CREATE TABLE raw_event_default PARTITION OF raw_event DEFAULT')
+    await bench.pool.query('CREATE TABLE raw_event_default PARTITION OF raw_event_by_month DEFAULT')
   })
 
   it('makes a month whose events have come before it, and takes them over', async () => {
@@ -98,7 +108,98 @@ describe('retention', () => {
     expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(3)
   })
 
+  it('keeps what a test clock stores ahead apart: making its month moves nothing, and it is counted once', async () => {
+    bench.startIngestion()
+    bench.startAggregation()
+    const environmentId = await createEnvironment(bench)
+    await bench.prisma.environment.update({ where: { id: environmentId }, data: { isTest: true } })
+    await bench.app.customers.provision(environmentId, { refId: 'customer', subscription: { planRefId: 'free' } })
+    const at = Date.now() + 500 * day
+    await bench.app.testClocks.create(environmentId, at)
+    await bench.usage.reportEvents(environmentId, [event('customer', 'a'), event('customer', 'b', { timestamp: at - 2 * day })])
+    const places = async () => {
+      const { rows } = await bench.pool.query<{ place: string }>(
+        'SELECT tableoid::regclass::text || ctid::text AS place FROM raw_event WHERE environment_id = $1::uuid ORDER BY occurred_at',
+        [environmentId],
+      )
+      return rows.map(({ place }) => place)
+    }
+    const before = await places()
+    expect(before).to.have.length(2)
+    await bench.pool.query("SELECT ensure_raw_event_partitions(now() + interval '490 days', now() + interval '501 days')")
+    expect(await places()).to.deep.equal(before)
+    await bench.usage.reportEvents(environmentId, [event('customer', 'a'), event('customer', 'c')])
+    await eventually(
+      () => count(bench.pool, 'pending_batch', environmentId),
+      (waiting) => waiting === 0,
+    )
+    expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(3)
+    expect(await usageOf(bench, environmentId, 'customer', 'requests')).to.equal('3')
+    await bench.usage.corrections.changeEvent(environmentId, event('customer', 'a'), null)
+    expect(await usageOf(bench, environmentId, 'customer', 'requests')).to.equal('2')
+  })
+
+  it('leaves a month where it is when everybody would wait for its events to move, and makes the next', async function () {
+    this.timeout(60_000)
+    const environmentId = await createEnvironment(bench)
+    const insert = (events: number) =>
+      bench.pool.query(
+        `INSERT INTO raw_event (environment_id, batch_id, position, occurred_at, customer_id, event_name, dimensions)
+         SELECT $1::uuid, $2::uuid, n, now() + interval '600 days', $2::uuid, 'request', '{}' FROM generate_series(1, $3::int) AS n`,
+        [environmentId, newId(), events],
+      )
+    const ensure = () => bench.pool.query("SELECT ensure_raw_event_partitions(now() + interval '600 days', now() + interval '640 days')")
+    const made = async (days: number) => {
+      const name = "'raw_event_' || to_char((now() + make_interval(days => $1::int)) AT TIME ZONE 'UTC', 'YYYYMM')"
+      return (await bench.pool.query(`SELECT to_regclass(${name}) IS NOT NULL AS made`, [days])).rows[0].made
+    }
+    await insert(100_001)
+    await ensure()
+    expect([await made(600), await made(640)]).to.deep.equal([false, true])
+    await bench.pool.query('DELETE FROM raw_event WHERE environment_id = $1::uuid AND position > 10', [environmentId])
+    await ensure()
+    expect(await made(600)).to.equal(true)
+    expect([
+      await count(bench.pool, 'raw_event_default', environmentId),
+      await count(bench.pool, 'raw_event', environmentId),
+    ]).to.deep.equal([0, 10])
+  })
+
   describe('of raw events', () => {
+    it('ends also where a month can not be made, and takes with it what is as old and in no month', async () => {
+      const environmentId = await createEnvironment(bench)
+      await makeMonths(300)
+      const batchId = newId()
+      await insertEvent(environmentId, 290)
+      for (const isWaiting of [false, true])
+        await bench.pool.query(
+          `INSERT INTO raw_event (environment_id, batch_id, position, is_ahead, occurred_at, customer_id, event_name, dimensions)
+           SELECT $1::uuid, $2::uuid, n, true, now() - make_interval(days => n), $2::uuid, 'request', '{}' FROM unnest(ARRAY[3, 200, 250]) AS n`,
+          [environmentId, isWaiting ? batchId : newId()],
+        )
+      await bench.pool.query('INSERT INTO pending_batch (environment_id, id) VALUES ($1::uuid, $2::uuid)', [environmentId, batchId])
+      // given: a month that has events beside it can't be made
+      const { rows } = await bench.pool.query<{ name: string }>(
+        "SELECT 'raw_event_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMM') AS name",
+      )
+      await bench.pool.query(
+        `DROP TABLE ${rows[0]!.name};
+         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'never'; END $$;
+         CREATE TRIGGER refuse BEFORE DELETE ON raw_event_default FOR EACH ROW EXECUTE FUNCTION refuse()`,
+      )
+      await insertEvent(environmentId, 0)
+      const failure = await retention()
+        .run()
+        .catch(({ message }: Error) => message)
+      await bench.pool.query('DROP TRIGGER refuse ON raw_event_default; DROP FUNCTION refuse()')
+      expect(failure).to.equal('never')
+      expect(await keptSince(environmentId)).to.be.a('number')
+      // What waits stays, and what is not old.
+      expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(5)
+      await bench.pool.query('DELETE FROM pending_batch WHERE id = $1::uuid', [batchId])
+      await makeMonths(300)
+    })
+
     it('ends with the longest usage period of the catalog and the time for changes, in whole months, and the rest stays', async () => {
       const environmentId = await createEnvironment(bench)
       await makeMonths(300)

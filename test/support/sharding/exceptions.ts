@@ -59,7 +59,7 @@ export const exceptions: readonly Exception[] = [
         'SELECT environment_id, array_agg(id) AS ids FROM ( SELECT environment_id, id FROM ( SELECT environment_id, id, coalesce(swept_at, created_at) AS since',
         'pending_batch',
       ),
-      sweep('SELECT environment_id, id FROM usage_recomputation', 'usage_recomputation'),
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM usage_recomputation', 'usage_recomputation'),
     ],
   },
   {
@@ -103,10 +103,12 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
-    what: 'Dropping and making months of raw events and of the audit log; deleting old identities of usage',
+    what: 'Dropping and making months of raw events and of the audit log; deleting old events that are in no month, and old identities of usage',
     why: 'by age, whole partitions or block by block, on the server that has them',
     statements: [
       sweep('SELECT EXISTS (SELECT FROM pending_batch AS batch JOIN', 'pending_batch', 'raw_event'),
+      sweep('SELECT count(*) FROM (SELECT FROM raw_event_default', 'raw_event'),
+      write('AS event USING environment WHERE event.ctid >= $1::tid', 'raw_event'),
       { sql: 'WITH moved AS (DELETE FROM raw_event_default', faults: ['inserts without raw_event', 'writes by a sweep raw_event'] },
       sweep('(SELECT min(at) FROM audit_entry_default)', 'audit_entry'),
       { sql: 'WITH moved AS (DELETE FROM audit_entry_default', faults: ['inserts without raw_event', 'writes by a sweep audit_entry'] },

@@ -51,7 +51,7 @@ export function faultsOf(sql: string, tables: ReadonlySet<string>): Fault[] {
 
 /** Partitions are their table. */
 export const tableOf = (name: string): string =>
-  name.replace(/^(raw_event|audit_entry)_(?:default|\d+)$/, '$1').replace(/^(ingestion_key)_\d+$/, '$1')
+  name.replace(/^(raw_event|audit_entry)_(?:default|ahead|\d+)$/, '$1').replace(/^(ingestion_key)_\d+$/, '$1')
 
 /** What queries answer that have a name of their own, by it. */
 type Named = ReadonlyMap<string, ReadonlySet<string> | null>

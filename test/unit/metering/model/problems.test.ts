@@ -18,6 +18,7 @@ describe('problems of usage', () => {
     [problems.usageEventNotFound('k'), 'NOT_FOUND', 'USAGE_EVENT_NOT_FOUND', { idempotencyKey: 'k' }],
     [problems.measurementNotFound(), 'NOT_FOUND', 'USAGE_MEASUREMENT_NOT_FOUND', {}],
     [problems.recomputationNotFound('r'), 'NOT_FOUND', 'USAGE_RECOMPUTATION_NOT_FOUND', { id: 'r' }],
+    [problems.tooManyRecomputations(5), 'RESOURCE_EXHAUSTED', 'TOO_MANY_RECOMPUTATIONS', {}],
     [problems.eventsDropped(0), 'FAILED_PRECONDITION', 'RAW_EVENTS_DROPPED', { startDate: '1970-01-01T00:00:00.000Z' }],
     [problems.stillBeingCounted(), 'ABORTED', 'STILL_BEING_COUNTED', {}],
     [problems.tooMuchWaiting(), 'RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', { outcome: 'notCounted' }],

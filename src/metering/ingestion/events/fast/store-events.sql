@@ -66,8 +66,10 @@ BEGIN
     END IF;
   END IF;
 
-  INSERT INTO raw_event (environment_id, batch_id, position, occurred_at, customer_id, resource_id, event_name, dimensions)
-  SELECT p_environment, p_batch, ord - 1, coalesce(occurred_at, to_timestamp(o_time / 1000.0)), customer_id, resource_id, p_names[named + 1], dimensions
+  -- What a test clock stores ahead of its time is apart from the months.
+  INSERT INTO raw_event (environment_id, batch_id, position, is_ahead, occurred_at, customer_id, resource_id, event_name, dimensions)
+  SELECT p_environment, p_batch, ord - 1, coalesce(occurred_at > to_timestamp(o_now / 1000.0) + interval '1 day', false),
+    coalesce(occurred_at, to_timestamp(o_time / 1000.0)), customer_id, resource_id, p_names[named + 1], dimensions
   FROM ROWS FROM (unnest(p_customers), unnest(p_resources), unnest(p_named), unnest(p_times), jsonb_array_elements(p_dimensions))
     WITH ORDINALITY AS given (customer_id, resource_id, named, occurred_at, dimensions, ord)
   WHERE o_is_new IS NULL OR o_is_new[ord];
