@@ -6,7 +6,17 @@ import { packEvents } from '../../../src/metering/wire/packed-events.js'
 import { packCall } from '../../../src/metering/wire/packed-reports.js'
 import { type IngestionReply, replyChannel, unpackReply } from '../../../src/metering/wire/replies.js'
 import { openSubscriber } from '../../../src/platform/redis.js'
-import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
+import {
+  count,
+  createEnvironment,
+  event,
+  eventually,
+  type MeteringBench,
+  openMeteringBench,
+  problemOf,
+  report,
+  usageOf,
+} from './fixture.js'
 
 const minute = 60_000
 const door = 'door-of-repeats'
@@ -81,16 +91,19 @@ describe('a repeat of usage that is stored', function () {
     })
 
     it('is known by the key that names its measurement, of this customer only', async () => {
+      await bench.app.subscriptions.provision(environmentId, { customerRefId: 'customer', planRefId: 'free', resourceRefId: 'r' })
       const [first] = await send(report('customer', 3))
+      const [ofResource] = await send(report('customer', 4, { resourceId: 'r' }))
       const [ofOther] = await send(report('other', 3))
       await archive()
-      const named = (id: string) => send(report('customer', 3, { idempotencyKey: keyOfMeasurement(id) }))
-      expect((await named(first!.id))[0]).to.include({ id: first!.id, currentUsage: '3' })
-      expect((await problemOf(named(ofOther!.id))).code).to.equal('ALREADY_EXISTS')
+      const named = (id: string, resourceId: string | null = null) =>
+        send(report('customer', 3, { resourceId, idempotencyKey: keyOfMeasurement(id) }))
+      expect((await named(first!.id))[0]).to.include({ id: first!.id, currentUsage: '7' })
+      expect((await named(ofResource!.id, 'r'))[0]).to.include({ id: ofResource!.id, resourceId: 'r' })
+      for (const id of [ofResource!.id, ofOther!.id]) expect((await problemOf(named(id))).code).to.equal('ALREADY_EXISTS')
     })
 
     it('leaves the rest of its call to be counted', async () => {
-      await bench.app.customers.provision(environmentId, { refId: 'with resource', subscription: { planRefId: 'free' } })
       const keyed = report('customer', 3, { idempotencyKey: 'key' })
       const [first] = await send(keyed)
       await archive()

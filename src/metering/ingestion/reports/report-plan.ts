@@ -129,8 +129,11 @@ function planItem(
   return { item, route, feature, measurementId, isRepeat, key: earlier ? null : key }
 }
 
-const isOf = (stored: StoredMeasurement, { customerId, resourceId }: Pick<FoundHolder, 'customerId' | 'resourceId'>, { id }: ReportedFeature) =>
-  stored.customerId === customerId && stored.resourceId === resourceId && stored.featureId === id
+const isOf = (
+  stored: StoredMeasurement,
+  { customerId, resourceId }: Pick<FoundHolder, 'customerId' | 'resourceId'>,
+  { id }: ReportedFeature,
+) => stored.customerId === customerId && stored.resourceId === resourceId && stored.featureId === id
 
 function refusalOf({ featureId, behavior, value }: ReportItem, { meterType, isMeteredByEvents }: ReportedFeature): Problem | null {
   if (meterType === 'None') return featureIsNotMetered(featureId)
