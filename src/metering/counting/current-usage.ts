@@ -113,7 +113,7 @@ export async function readUsageOf(
   return computed!.usage
 }
 
-async function metersOf(db: Queryable, environmentId: string): Promise<Map<string, FeatureMeter>> {
+export async function metersOf(db: Queryable, environmentId: string): Promise<Map<string, FeatureMeter>> {
   return new Map((await loadMeters(db, environmentId)).map((meter) => [meter.featureId, meter]))
 }
 

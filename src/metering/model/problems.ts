@@ -89,7 +89,7 @@ export function stillBeingCounted(): Problem {
 
 /**
  * What became of usage that was not acknowledged, as `outcome` in the details of the problem. A problem that refuses it (unknown customer, bad number) needs
- * none: it was not counted.
+ * none: it was not counted. What is stored is never refused, but answered as a repeat.
  *
  * notCounted  it was not counted and will not be: who says so has seen to it
  * unknown     it may have been, or may still be; to send it again under the same key is safe
@@ -122,11 +122,19 @@ export function beforeCounting(thrown: unknown): Problem {
 /** The same problem, of usage of which it is certain. */
 export const notCounted = (problem: Problem): Problem => withOutcome(problem, { outcome: 'notCounted' })
 
-/** `keys`: those that the items of the call can be sent again under, in their order. */
-export function outcomeUnknown(keys: readonly string[], code: 'DEADLINE_EXCEEDED' | 'UNKNOWN' = 'DEADLINE_EXCEEDED'): Problem {
-  const message = 'It is not known whether the usage was counted. Send it again with the same idempotency key: that counts it once.'
+/**
+ * `keys`: those that the items of the call can be sent again under, in their order. `refusal`: what a later attempt was refused with, while one before it
+ * may be counted.
+ */
+export function outcomeUnknown(
+  keys: readonly string[],
+  code: 'DEADLINE_EXCEEDED' | 'UNKNOWN' = 'DEADLINE_EXCEEDED',
+  refusal: Problem | null = null,
+): Problem {
+  const advice = 'It is not known whether the usage was counted. Send it again with the same idempotency key: that counts it once.'
+  const message = refusal ? `${advice} The last attempt was refused: ${refusal.message}` : advice
   const named = keys.length === 1 ? { idempotencyKey: keys[0] } : keys.length > 1 ? { idempotencyKeys: keys } : {}
-  return withOutcome(new Problem(code, outcomeUnknownReason, message), { outcome: 'unknown', ...named })
+  return withOutcome(new Problem(code, outcomeUnknownReason, message, { cause: refusal ?? undefined }), { outcome: 'unknown', ...named })
 }
 
 function withOutcome(
@@ -137,7 +145,10 @@ function withOutcome(
   return new Problem(code, reason, message, { details: { ...details, ...outcome }, cause })
 }
 
-/** Whether it is about what was sent, which whoever answers so has not counted and never has. */
+/**
+ * Whether it is about what was sent, which was not stored when whoever answers so looked. An attempt before, of which nobody knows what became, may still wait
+ * in a queue, and be counted when what this one was refused for has passed.
+ */
 export const isRefusal = ({ code }: Pick<Problem, 'code'>): boolean => refusals.has(code)
 
 const refusals: ReadonlySet<ProblemCode> = new Set(['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'INVALID_ARGUMENT', 'NOT_FOUND'])

@@ -34,13 +34,17 @@ export class PersistentUsage implements UsageSource {
     return this.#untilKnown(events, waitMs, (signal) => this.#door.reportEvents(events, signal))
   }
 
-  /** Fails with what an attempt failed with when nothing was counted for certain, else with UNKNOWN and the keys. */
+  /**
+   * Fails with what an attempt failed with when nothing was counted for certain, else with UNKNOWN and the keys: at once when an attempt is refused, which those
+   * after it would be, too.
+   */
   async #untilKnown<T>(
     items: readonly { idempotencyKey: string }[],
     waitMs: number,
     attempt: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const until = performance.now() + waitMs
+    const keys = items.map(({ idempotencyKey }) => idempotencyKey)
     let isUnknown = false
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       const startedAt = performance.now()
@@ -51,15 +55,12 @@ export class PersistentUsage implements UsageSource {
       } catch (error) {
         const problem = Problem.from(error)
         // That one attempt was not counted says nothing of those before it.
-        if (isRefusal(problem) || !(isUnknown || mayBeCounted(problem))) throw error
+        if (isUnknown && isRefusal(problem)) throw outcomeUnknown(keys, 'UNKNOWN', problem)
+        if (!isUnknown && !mayBeCounted(problem)) throw error
         isUnknown = true
       }
       const restMs = Math.max(0, pauseMs - (performance.now() - startedAt))
-      if (until - performance.now() <= restMs)
-        throw outcomeUnknown(
-          items.map(({ idempotencyKey }) => idempotencyKey),
-          'UNKNOWN',
-        )
+      if (until - performance.now() <= restMs) throw outcomeUnknown(keys, 'UNKNOWN')
       await sleep(restMs)
     }
   }

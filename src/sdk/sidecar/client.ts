@@ -170,7 +170,8 @@ export class SidecarClient {
         const failure = error as SidecarError
         isUnknown ||= mayBeCounted(failure)
         if (isRefusal(failure) || !repeated.has(failure.code) || performance.now() + pauseMs >= until) {
-          const outcome = isUnknown && !isRefusal(failure) ? 'unknown' : 'notCounted'
+          // That this attempt was refused says nothing of those before it.
+          const outcome = isUnknown ? 'unknown' : 'notCounted'
           const code = outcome === 'unknown' && failure.code !== 'DEADLINE_EXCEEDED' ? 'UNKNOWN' : failure.code
           throw new SidecarError(code, failure.message, failure.cause, {
             outcome,

@@ -114,7 +114,8 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
       return await send(ms)
     } catch (error) {
       if (!(error instanceof Problem) || error.reason !== outcomeUnknownReason) throw error
-      const code = Number.isFinite(untilDeadline) ? 'DEADLINE_EXCEEDED' : 'UNKNOWN'
+      // A refusal, which is the cause then, has ended it before the time was over.
+      const code = Number.isFinite(untilDeadline) && error.cause === undefined ? 'DEADLINE_EXCEEDED' : 'UNKNOWN'
       throw new Problem(code, error.reason, error.message, {
         details: key === undefined ? error.details : { ...error.details, idempotencyKey: key },
       })

@@ -87,10 +87,15 @@ describe('sidecar reports', () => {
     expect(detailsOf(error).info.reason).to.equal('USAGE_OUTCOME_UNKNOWN')
   })
 
-  it('ends with what is found wrong at last', async () => {
+  it('does not take it for certain either when a later attempt is refused, and says at once what is wrong', async () => {
     api.next.push('breaks')
-    api.behaviour = { code: 'CustomerNotFound' }
-    expect((await errorOf(report())).code).to.equal(5)
+    api.behaviour = { code: 'CustomerNotFound', message: 'no such customer' }
+    const error = await errorOf(report({ idempotency_key: 'chosen' }))
+    expect(error.code).to.equal(2)
+    expect(error.details).to.contain('no such customer')
+    const metadata = { outcome: 'unknown', idempotencyKey: 'chosen' }
+    expect(detailsOf(error).info).to.deep.include({ reason: 'USAGE_OUTCOME_UNKNOWN', metadata })
+    expect(api.operations).to.have.length(2)
   })
 
   it('shows a report in the next check', async () => {

@@ -159,6 +159,16 @@ describe('Sidecar SDK', () => {
         expect((await failureOf(client.reportEvents([event])))!.usage).to.deep.equal({ outcome: 'unknown', idempotencyKeys: ['event'] })
       })
 
+      it('and does not know it when it is refused after an attempt that nobody answered', async () => {
+        const client = await connect()
+        api.next.push('breaks')
+        api.behaviour = { code: 'FeatureNotFound', message: 'No feature api-calls' }
+        const failure = await failureOf(client.reportUsage({ ...usage, idempotencyKey: 'chosen' }))
+        expect(failure).to.include({ code: 'UNKNOWN' })
+        expect(failure!.message).to.contain('No feature api-calls')
+        expect(failure!.usage).to.deep.equal({ outcome: 'unknown', idempotencyKeys: ['chosen'] })
+      })
+
       it('and says that nothing was counted when it is refused', async () => {
         const client = await connect()
         api.behaviour = { code: 'FeatureNotFound' }

@@ -71,12 +71,10 @@ export class EventIngestion {
 
   /** Answers the calls that are stored, and of the others that it is not known what became of them. Stores nothing. */
   async findStored(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
-    const holders = await this.#findHolders(environmentId, calls)
-    const read = calls.map((call) => readCall(environmentId, call, holders))
-    const identities = [...new Set(read.flatMap(({ events }) => events.map(({ identity }) => identity)))]
-    const stored = await findStoredNow(this.#pool, environmentId, identities)
+    const identities = calls.map(({ items }) => items.map((event) => identityOf(environmentId, event)))
+    const stored = await findStoredNow(this.#pool, environmentId, [...new Set(identities.flat())])
     const unknown = { problem: toPlainProblem(outcomeUnknown([])) }
-    return read.map(({ events, refused }) => (events.every(({ identity }) => stored.has(identity)) ? { refused } : unknown))
+    return identities.map((ofCall) => (ofCall.every((identity) => stored.has(identity)) ? { refused: [] } : unknown))
   }
 
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
@@ -84,7 +82,7 @@ export class EventIngestion {
     let now = this.#clock.now()
     for (let attempt = 1; ; attempt++) {
       const holders = await this.#findHolders(environmentId, calls)
-      const plan = planBatch(environmentId, { calls, holders, now })
+      const plan = planBatch(calls, await this.#readCalls(environmentId, calls, holders), now)
       const refusedAt = plan.events.length === 0 ? null : await this.#store(environmentId, plan)
       if (refusedAt !== null) {
         if (attempt >= maxAttempts) throw new Error('customers of a batch of events do not stay what they are')
@@ -105,13 +103,27 @@ export class EventIngestion {
     const identities = [...new Set(late.flatMap(({ events }) => events.map(({ identity }) => identity)))].sort()
     const latest = Math.max(...late.map(({ deadline }) => deadline))
     const stored = await findStoredForSure(this.#pool, environmentId, identities, latest)
-    for (const { index, events } of late) {
+    for (const { index, events, homeless } of late) {
       const found = events.filter(({ identity }) => stored.has(identity)).length
       sums.duplicate += found
       sums.expired += events.length - found
+      const hasNone = found === 0 && !homeless.some(({ isRepeat }) => isRepeat)
       // Of a call that is stored in part it cannot be said that nothing was counted.
-      if (found < events.length) answers[index] = { problem: toPlainProblem(found === 0 ? notCountedInTime() : outcomeUnknown([])) }
+      if (found < events.length) answers[index] = { problem: toPlainProblem(hasNone ? notCountedInTime() : outcomeUnknown([])) }
     }
+  }
+
+  /** What is stored is a repeat, whatever has become of its customer since: the database is asked about those that would be refused. */
+  async #readCalls(
+    environmentId: string,
+    calls: readonly Call<EventItem>[],
+    holders: ReadonlyMap<string, FoundHolder>,
+  ): Promise<ReadCall[]> {
+    const read = calls.map((call) => readCall(environmentId, call, holders))
+    const identities = [...new Set(read.flatMap(({ homeless }) => homeless.map(({ identity }) => identity)))]
+    if (identities.length === 0) return read
+    const stored = await findStoredNow(this.#pool, environmentId, identities)
+    return read.map((call) => ({ ...call, homeless: call.homeless.map((one) => ({ ...one, isRepeat: stored.has(one.identity) })) }))
   }
 
   /** By `holderKey`; unknown customers are absent. */
@@ -171,7 +183,14 @@ export class EventIngestion {
 /** A call, as far as it can be stored. */
 interface ReadCall {
   events: NewEvent[]
-  refused: RefusedItem[]
+  homeless: HomelessEvent[]
+}
+
+/** An event that nobody is there for: it is refused unless it was stored before, when somebody was. */
+interface HomelessEvent {
+  refused: RefusedItem
+  identity: string
+  isRepeat: boolean
 }
 
 interface LateCall extends ReadCall {
@@ -191,19 +210,16 @@ interface EventPlan {
 }
 
 /** What is to be stored of the calls, and what those in time are answered when it is. Of two events with one identity the first counts. */
-function planBatch(
-  environmentId: string,
-  { calls, holders, now }: { calls: Call<EventItem>[]; holders: ReadonlyMap<string, FoundHolder>; now: EpochMs },
-): EventPlan {
+function planBatch(calls: readonly Call<EventItem>[], readCalls: readonly ReadCall[], now: EpochMs): EventPlan {
   const events = new Map<string, NewEvent>()
   const late: LateCall[] = []
   const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
   let earliest = Number.MAX_SAFE_INTEGER
-  const answers = calls.map((call, index): EventAnswer => {
-    const { deadline } = call
-    const read = readCall(environmentId, call, holders)
-    const { refused } = read
+  const answers = calls.map(({ deadline }, index): EventAnswer => {
+    const read = readCalls[index]!
+    const refused = read.homeless.flatMap((one) => (one.isRepeat ? [] : [one.refused]))
     sums.refused += refused.length
+    sums.duplicate += read.homeless.length - refused.length
     if (now >= deadline) {
       if (read.events.length > 0) late.push({ ...read, index, deadline })
       return { refused }
@@ -220,14 +236,17 @@ function planBatch(
 
 function readCall(environmentId: string, { items }: Call<EventItem>, holders: ReadonlyMap<string, FoundHolder>): ReadCall {
   const events: NewEvent[] = []
-  const refused: RefusedItem[] = []
+  const homeless: HomelessEvent[] = []
   for (const [index, event] of items.entries()) {
     const holder = checkHolder(event, holders.get(holderKey(event)))
-    if (holder instanceof Problem) refused.push(refusedItem(index, holder))
-    else events.push({ event, identity: eventIdentity(environmentId, event).toString('latin1'), holder })
+    const identity = identityOf(environmentId, event)
+    if (holder instanceof Problem) homeless.push({ refused: refusedItem(index, holder), identity, isRepeat: false })
+    else events.push({ event, identity, holder })
   }
-  return { events, refused }
+  return { events, homeless }
 }
+
+const identityOf = (environmentId: string, event: EventItem): string => eventIdentity(environmentId, event).toString('latin1')
 
 function checkHolder({ customerId, resourceId }: Holder, holder: FoundHolder | undefined): FoundHolder | Problem {
   if (!holder) return customerNotFound(customerId)

@@ -7,13 +7,13 @@ import { type Queryable, readTime } from '../../../platform/sql.js'
 import { notCountedInTime, outcomeUnknown, toPlainProblem } from '../../model/problems.js'
 import { type ReportItem, reportIdentity } from '../../model/report.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
-import type { PlannedItem } from './report-plan.js'
+import type { ArchivedItem, PlannedItem } from './report-plan.js'
 import { type KnownFacts, lookUpFacts } from './report-repository.js'
 
 export interface PlannedCall {
   /** Its position in the batch. */
   index: number
-  items: PlannedItem[]
+  items: (PlannedItem | ArchivedItem)[]
 }
 
 /** Calls that came too late hold the keys of others that did not: those are to be planned without them. Nothing was written. */
@@ -55,7 +55,7 @@ export async function judgeLate(
   await sleep(Math.max(0, Math.max(...late.map(({ index }) => calls[index]!.deadline)) - (await readTime(db))))
   const items = late.flatMap((call) => call.items.map(({ item }) => item))
   const facts = await lookUpStored(db, environmentId, items)
-  const isThere = ({ item }: PlannedItem) => isItemStored(facts, environmentId, item)
+  const isThere = ({ item }: Pick<PlannedItem, 'item'>) => isItemStored(facts, environmentId, item)
   if (late.some((call) => call.items.some((planned) => !planned.isRepeat && isThere(planned)))) return null
   const [notCounted, unknown] = [notCountedInTime(), outcomeUnknown([])].map(
     (problem): ReportAnswer => ({ problem: toPlainProblem(problem) }),

@@ -10,18 +10,20 @@ import { type Binding, type Bindings } from '../../counting/bindings.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
 import { type CounterValue } from '../../counting/counter-repository.js'
+import { metersOf } from '../../counting/current-usage.js'
 import { findNearestFeatures } from '../../counting/feature-names.js'
 import { type Holder, holderKey } from '../../model/holder.js'
 import { maxUsage, outcomeUnknown, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
-import { type ReportedUsage, type ReportItem } from '../../model/report.js'
+import { measurementOfKey, type ReportedUsage, type ReportItem } from '../../model/report.js'
 import { toAnsweredUnits } from '../../model/unit-transformation.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
 import { ingestOrHalve } from '../batch/halving.js'
+import { findHoldersOfRepeats, readUsagesOfArchived } from './archived-repeats.js'
 import { countFast, isOutdated } from './fast/count-reports.js'
 import { planFast } from './fast/fast-plan.js'
 import { isItemStored, judgeLate, keyHashes, LateFirst, lookUpStored, type PlannedCall } from './late-calls.js'
-import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
+import { type ArchivedItem, type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
 
 /** Bindings change under a batch when somebody changes what its customers hold; that often in a row, something is wrong. */
@@ -35,7 +37,7 @@ class Outdated extends Error {
 /** The door waits two seconds longer than the deadline; half a second is left for the commit and the reply. */
 const commitGraceMs = 500
 
-/** Features with a meter on raw events refuse reports. */
+/** Features with a meter on raw events refuse reports, but for repeats. */
 const noMeters = new Map<string, never>()
 
 /** Features that were reported lately, as of one version of their environment's catalog. */
@@ -125,12 +127,13 @@ export class ReportIngestion {
     const facts = await lookUpFacts(this.#pool, environmentId, {
       featureRefIds,
       keyHashes: keyHashes(environmentId, items),
-      measurementIds: mayBeStored ? items.map(({ id }) => id) : [],
+      measurementIds: items.flatMap(({ id, idempotencyKey }) => (mayBeStored || measurementOfKey(idempotencyKey) !== null ? [id] : [])),
     })
     this.#features.remember(environmentId, facts)
     const unknown = featureRefIds.filter((refId) => !facts.features.has(refId))
     const nearest = await findNearestFeatures(this.#pool, environmentId, unknown)
-    const plans = planCalls(environmentId, calls, facts, bindings, nearest)
+    const found = await findHoldersOfRepeats(this.#pool, environmentId, { items, facts, bindings })
+    const plans = planCalls(environmentId, calls, facts, { bindings, found, nearest })
     const planned = plans.flatMap((plan, index) => ('items' in plan ? [{ index, items: plan.items }] : []))
     let counted = new Map<number, ReportAnswer>()
     try {
@@ -165,11 +168,11 @@ export class ReportIngestion {
         bindings.set(holderKey(holder), binding)
       }
     }
-    const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Map() }, bindings)
+    const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Map() }, { bindings })
     const planned: PlannedItem[] = []
     for (const plan of plans) {
       if ('problem' in plan) return null
-      planned.push(...plan.items)
+      planned.push(...plan.items.filter(isRouted))
     }
     const plan = planFast(planned, this.#clock.now())
     if (!plan) return null
@@ -196,7 +199,7 @@ export class ReportIngestion {
   async #count(environmentId: string, calls: Call<ReportItem>[], planned: PlannedCall[]): Promise<Map<number, ReportAnswer>> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' })
     const { batch, answers } = await inPoolTransaction(this.#pool, async (db) => {
-      const customerIds = [...new Set(planned.flatMap(({ items }) => items.map(({ route }) => route.customer.customerId)))]
+      const customerIds = [...new Set(planned.flatMap(({ items }) => items.map(customerOf)))]
       const { customers, now } = await lockCustomers(db, environmentId, customerIds)
       const lockedAt = performance.now()
       this.#checkBindings(environmentId, planned, customers)
@@ -206,11 +209,12 @@ export class ReportIngestion {
       const answers = await judgeLate(db, environmentId, { calls, late })
       if (!answers) throw new Outdated()
       const counted = inTime.flatMap(({ items }) => items)
-      const fresh = counted.filter(({ isRepeat }) => !isRepeat)
+      const routed = counted.filter(isRouted)
+      const fresh = routed.filter(({ isRepeat }) => !isRepeat)
 
       const batch = new CounterBatch(db, environmentId, customers)
       await batch.prepare(
-        counted.map(({ route, item, isRepeat }) => ({ route, at: isRepeat ? null : item.timestamp })),
+        routed.map(({ route, item, isRepeat }) => ({ route, at: isRepeat ? null : item.timestamp })),
         { hasSet: fresh.some(({ item }) => item.behavior === 'SET') },
       )
       await batch.addReports(fresh.map(({ route, item }) => ({ ...item, route })))
@@ -222,12 +226,20 @@ export class ReportIngestion {
           fresh.map((item) => toMeasurement(item, batch)),
         ))
       if (!isStored) throw new Outdated()
-      const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]))
+      const currents = new Map(routed.map(({ route }) => [route, batch.current(route)]))
       const values = await batch
-        .write((ranges) => computeUsage(db, environmentId, ranges, noMeters))
+        .write(async (ranges) => {
+          const isMetered = routed.some(({ feature }) => feature.isMeteredByEvents)
+          return computeUsage(db, environmentId, ranges, isMetered ? await metersOf(db, environmentId) : noMeters)
+        })
         .catch((error) => this.#explain(environmentId, planned, error))
-      for (const [{ how }, { usage }] of values)
-        if (how !== 'read' && Math.abs(Number(usage)) > maxUsage) throw usageOutOfRange(fresh[0]!.feature.refId)
+      for (const [{ how, tracked }, { usage }] of values) {
+        if (how === 'read' || Math.abs(Number(usage)) <= maxUsage) continue
+        const beyond = fresh.find(({ feature }) => feature.id === tracked.series.featureId)
+        if (beyond) throw usageOutOfRange(beyond.feature.refId)
+      }
+      const archived = counted.filter((planned) => !isRouted(planned))
+      const ofArchived = await readUsagesOfArchived(db, environmentId, archived, customers)
       // Past its deadline the door may have given up; what is not committed by then must not be.
       const latest = now + (performance.now() - lockedAt) - commitGraceMs
       if (inTime.some((call) => !isRepeated(call) && latest >= calls[call.index]!.deadline)) throw new Outdated()
@@ -235,6 +247,7 @@ export class ReportIngestion {
       for (const { index, items } of inTime)
         answers.set(index, {
           usages: items.map((item) => {
+            if (!isRouted(item)) return ofArchived.get(item)!
             const current = currents.get(item.route)!
             const usage = toReportedUsage(item, current, values.get(current.change)!)
             return batch.hasChangedAccess(item.route.customer.customerId) ? { ...usage, isAccessChanged: true } : usage
@@ -252,7 +265,7 @@ export class ReportIngestion {
   #checkBindings(environmentId: string, planned: PlannedCall[], customers: ReadonlyMap<string, LockedCustomer>): void {
     let isOutdated = false
     for (const { items } of planned) {
-      for (const { route } of items) {
+      for (const { route } of items.filter(isRouted)) {
         for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
           if (customers.get(binding.customerId)?.accessVersion === binding.accessVersion) continue
           isOutdated = true
@@ -288,6 +301,11 @@ export class ReportIngestion {
     )
   }
 }
+
+const isRouted = (planned: PlannedItem | ArchivedItem): planned is PlannedItem => planned.route !== null
+
+const customerOf = (planned: PlannedItem | ArchivedItem): string =>
+  isRouted(planned) ? planned.route.customer.customerId : planned.customerId
 
 function holdersOf(item: Holder): Holder[] {
   const customer = { customerId: item.customerId, resourceId: null }

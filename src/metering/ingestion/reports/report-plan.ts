@@ -1,6 +1,7 @@
 import type { Problem } from '../../../kernel/problem.js'
 import { Binding } from '../../counting/bindings.js'
 import type { Route } from '../../counting/counter-batch.js'
+import type { FoundHolder } from '../../counting/holder-repository.js'
 import { holderKey } from '../../model/holder.js'
 import {
   featureIsMeteredByEvents,
@@ -27,35 +28,49 @@ export interface PlannedItem {
   key: { hash: Buffer; bodyHash: Buffer } | null
 }
 
-export type CallPlan = { items: PlannedItem[] } | { problem: Problem }
+/** A repeat for a customer that has been archived since: it is answered, and there is nothing that it could be counted to. */
+export interface ArchivedItem extends Pick<PlannedItem, 'item' | 'feature' | 'measurementId'> {
+  route: null
+  /** Ours. */
+  customerId: string
+  isRepeat: true
+}
+
+export type CallPlan = { items: (PlannedItem | ArchivedItem)[] } | { problem: Problem }
+
+interface Whereabouts {
+  bindings: ReadonlyMap<string, Binding | Problem>
+  /** By `holderKey`: who those are that have no binding, as far as something of theirs is stored. */
+  found?: ReadonlyMap<string, FoundHolder>
+  /** Features that were probably meant by those that are not there. */
+  nearest?: ReadonlyMap<string, string>
+}
 
 /**
- * What becomes of each call, in order: all of its items are counted or none. Deadlines are another matter. `nearest` are features that were probably
- * meant by those that are not there.
+ * What becomes of each call, in order: all of its items are counted or none. Deadlines are another matter. What is stored is a repeat, whatever has become of
+ * its customer or feature since: so keys and ids are looked at before anything is refused.
  */
 export function planCalls(
   environmentId: string,
   calls: readonly Call<ReportItem>[],
   facts: KnownFacts,
-  bindings: ReadonlyMap<string, Binding | Problem>,
-  nearest: ReadonlyMap<string, string> = new Map(),
+  whereabouts: Whereabouts,
 ): CallPlan[] {
   // The keys of the batch: a call that is refused takes none.
   const claimed = new Map<string, { bodyHash: string | null; measurementId: string }>(facts.keys)
   return calls.map(({ items }) => {
-    const planned: PlannedItem[] = []
+    const planned: (PlannedItem | ArchivedItem)[] = []
     const refused: RefusedItem[] = []
     const ofCall = new Map<string, { bodyHash: string | null; measurementId: string }>()
     let first: Problem | undefined
     for (const [index, item] of items.entries()) {
-      const route = routeOf(item, facts, bindings, nearest)
-      const result = 'route' in route ? planItem(environmentId, item, route, facts, (hash) => ofCall.get(hash) ?? claimed.get(hash)) : route
+      const result = planItem(environmentId, item, facts, whereabouts, (hash) => ofCall.get(hash) ?? claimed.get(hash))
       if ('problem' in result) {
         first ??= result.problem
         refused.push(refusedItem(index, result.problem))
       } else {
         planned.push(result)
-        if (result.key && !result.isRepeat)
+        if (!result.isRepeat && result.key)
           ofCall.set(result.key.hash.toString('hex'), { bodyHash: result.key.bodyHash.toString('hex'), measurementId: item.id })
       }
     }
@@ -68,41 +83,61 @@ export function planCalls(
 function routeOf(
   item: ReportItem,
   facts: KnownFacts,
-  bindings: ReadonlyMap<string, Binding | Problem>,
-  nearest: ReadonlyMap<string, string>,
+  { bindings, nearest }: Whereabouts,
 ): { route: Route; feature: ReportedFeature } | { problem: Problem } {
   const customer = bindings.get(holderKey({ customerId: item.customerId, resourceId: null }))!
   const resource = item.resourceId === null ? null : bindings.get(holderKey(item))!
   if (!(customer instanceof Binding)) return { problem: customer }
   if (resource !== null && !(resource instanceof Binding)) return { problem: resource }
   const feature = facts.features.get(item.featureId)
-  if (!feature) return { problem: featureNotFound(item.featureId, nearest.get(item.featureId) ?? null) }
+  if (!feature) return { problem: featureNotFound(item.featureId, nearest?.get(item.featureId) ?? null) }
   return { route: { customer, resource, feature }, feature }
 }
-
-const isOf = (stored: StoredMeasurement, { customer, resource }: Route, feature: ReportedFeature): boolean =>
-  stored.customerId === customer.customerId && stored.resourceId === (resource?.resourceId ?? null) && stored.featureId === feature.id
 
 function planItem(
   environmentId: string,
   item: ReportItem,
-  { route, feature }: { route: Route; feature: ReportedFeature },
   facts: KnownFacts,
+  whereabouts: Whereabouts,
   find: (hash: string) => { bodyHash: string | null; measurementId: string } | undefined,
-): PlannedItem | { problem: Problem } {
-  if (feature.meterType === 'None') return { problem: featureIsNotMetered(item.featureId) }
-  if (feature.isMeteredByEvents) return { problem: featureIsMeteredByEvents(item.featureId) }
-  if (feature.meterType === 'Incremental' && item.behavior === 'DELTA' && item.value.startsWith('-'))
-    return { problem: negativeDelta(item.featureId) }
+): PlannedItem | ArchivedItem | { problem: Problem } {
+  const { idempotencyKey } = item
+  const key = idempotencyKey === null ? null : { hash: reportIdentity(environmentId, idempotencyKey), bodyHash: reportBody(item) }
+  const earlier = key && find(key.hash.toString('hex'))
+  if (earlier && earlier.bodyHash !== key.bodyHash.toString('hex')) return { problem: idempotencyKeyTaken(idempotencyKey!) }
   const stored = facts.stored.get(item.id)
-  const planned = { item, route, feature, measurementId: item.id, isRepeat: stored !== undefined, key: null }
-  if (item.idempotencyKey === null) return planned
+  const isRepeat = Boolean(earlier ?? stored)
+  const measurementId = earlier?.measurementId ?? item.id
   // A key that names a measurement may name one of somebody else.
-  if (stored && measurementOfKey(item.idempotencyKey) !== null && !isOf(stored, route, feature))
-    return { problem: idempotencyKeyTaken(item.idempotencyKey) }
-  const key = { hash: reportIdentity(environmentId, item.idempotencyKey), bodyHash: reportBody(item) }
-  const earlier = find(key.hash.toString('hex'))
-  if (!earlier) return { ...planned, key }
-  if (earlier.bodyHash !== key.bodyHash.toString('hex')) return { problem: idempotencyKeyTaken(item.idempotencyKey) }
-  return { ...planned, measurementId: earlier.measurementId, isRepeat: true }
+  const isOfOther = (holder: Pick<FoundHolder, 'customerId' | 'resourceId'>, feature: ReportedFeature) =>
+    stored !== undefined && measurementOfKey(idempotencyKey) !== null && !isOf(stored, holder, feature)
+
+  const routed = routeOf(item, facts, whereabouts)
+  if ('problem' in routed) {
+    const holder = isRepeat ? whereabouts.found?.get(holderKey(item)) : undefined
+    const feature = facts.features.get(item.featureId)
+    if (!holder || !feature) return routed
+    if (isOfOther(holder, feature)) return { problem: idempotencyKeyTaken(idempotencyKey!) }
+    return { item, route: null, customerId: holder.customerId, feature, measurementId, isRepeat: true }
+  }
+  const { route, feature } = routed
+  const { customerId } = route.customer
+  if (isOfOther({ customerId, resourceId: route.resource?.resourceId ?? null }, feature))
+    return { problem: idempotencyKeyTaken(idempotencyKey!) }
+  const problem = isRepeat ? null : refusalOf(item, feature)
+  if (problem) return { problem }
+  return { item, route, feature, measurementId, isRepeat, key: earlier ? null : key }
+}
+
+const isOf = (
+  stored: StoredMeasurement,
+  { customerId, resourceId }: Pick<FoundHolder, 'customerId' | 'resourceId'>,
+  { id }: ReportedFeature,
+) => stored.customerId === customerId && stored.resourceId === resourceId && stored.featureId === id
+
+function refusalOf({ featureId, behavior, value }: ReportItem, { meterType, isMeteredByEvents }: ReportedFeature): Problem | null {
+  if (meterType === 'None') return featureIsNotMetered(featureId)
+  if (isMeteredByEvents) return featureIsMeteredByEvents(featureId)
+  if (meterType === 'Incremental' && behavior === 'DELTA' && value.startsWith('-')) return negativeDelta(featureId)
+  return null
 }

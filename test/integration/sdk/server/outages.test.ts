@@ -211,6 +211,15 @@ describe('server SDK', () => {
       expect(failure!.usage!.idempotencyKeys).to.have.length(2)
     })
 
+    it('nor when it is refused after an attempt that nobody answered', async () => {
+      await start()
+      api.next.push('breaks')
+      api.behaviour = { code: 'FeatureNotFound', message: 'No feature api-calls' }
+      const failure = await failureOf(client!.reportUsage({ ...usage, idempotencyKey: 'chosen' }))
+      expect(failure).to.include({ code: 'UNKNOWN', reason: 'USAGE_OUTCOME_UNKNOWN' })
+      expect(failure!.usage).to.deep.equal({ outcome: 'unknown', idempotencyKeys: ['chosen'] })
+    })
+
     it('and says that a refusal was not counted', async () => {
       await start()
       api.behaviour = { code: 'FeatureNotFound', message: 'No feature api-calls' }
