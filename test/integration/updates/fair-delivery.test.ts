@@ -114,7 +114,8 @@ describe('delivering the changes of several environments', () => {
     end()
     expect(await stopped).to.deep.equal([])
     expect(await waiting(quiet)).to.equal(1)
-    expect(await queue.unfinished()).to.equal(1)
+    // That of its making may come so late that it is another.
+    expect(await queue.unfinished()).to.be.within(1, 2)
     start(1)
     await eventually('the other one to be told', async () => (await waiting(quiet)) === 0)
   })

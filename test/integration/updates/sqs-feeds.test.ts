@@ -121,6 +121,19 @@ describe('persistent caches that are told through SQS', function () {
     expect(await waitingInRedis()).to.equal(0)
   })
 
+  it('are not waited for by who tells them, who learns later whether they have taken it', async () => {
+    await enabled()
+    let answer = () => {}
+    server.answering = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const isTold = await one.sinks.enqueue([change(1)])
+    expect(server.bodies(refId)).to.deep.equal([])
+    answer()
+    expect(await isTold()).to.equal(true)
+    expect(kinds()).to.include('entitlements')
+  })
+
   it('are told of a state that is too large for SQS without it', async () => {
     await enabled()
     await enqueue([change(1, 'large', 300_000), change(2, 'small')])

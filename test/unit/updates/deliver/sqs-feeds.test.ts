@@ -23,7 +23,8 @@ describe('queues of SQS', () => {
       log: silentLogger(),
       mostBytes,
     })
-  const message = (customerId: string, bytes = 0) => ({ v: 1, kind: 'usage', customerId, filler: 'x'.repeat(bytes) }) as unknown as QueueMessage
+  const message = (customerId: string, bytes = 0) =>
+    ({ v: 1, kind: 'usage', customerId, filler: 'x'.repeat(bytes) }) as unknown as QueueMessage
   const urls = () => sent.map(({ url }) => url)
   const settled = () => new Promise((resolve) => setImmediate(resolve))
 
