@@ -116,8 +116,8 @@ export class ChangeDelivery {
 
   /**
    * Delivers everything that waits for one environment, a batch at a time: after each, environments that wait have their turn. It has its next one when its queue has
-   * answered, and no place until then. Nudges that come while it runs are folded into one more batch. A customer whose state cannot be built does not hold up the others: its changes wait, longer each time. When
-   * `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
+   * answered, and no place until then. Nudges that come while it runs are folded into one more batch. A customer whose state cannot be built does not hold up
+   * the others: its changes wait, longer each time. When `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
    * @throws NotBegun when `signal` aborted before its first turn, AggregateError when there were such customers
    */
   async deliver(environmentId: string, signal?: AbortSignal): Promise<void> {

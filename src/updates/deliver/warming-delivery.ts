@@ -36,7 +36,8 @@ export class WarmingDelivery {
   readonly #log: Logger
   /** For reading states. */
   readonly #places = new FairPlaces({ inAll: 1, ofOwner: 1 })
-  readonly #turns = new Set<Promise<void>>()
+  /** By environment: one that takes longer than its claim is not begun twice. */
+  readonly #turns = new Map<string, Promise<void>>()
 
   constructor(parts: {
     pool: pg.Pool
@@ -56,19 +57,20 @@ export class WarmingDelivery {
   async work(signal: AbortSignal): Promise<void> {
     for (const claimed of await this.#claim()) {
       const { environmentId, id } = claimed
+      if (this.#turns.has(environmentId)) continue
       const notYet = (error: unknown) => this.#log.warn({ err: error, environmentId }, 'a persistent cache is not warmed further yet')
       const turn = this.#turn(claimed, signal)
         .catch(notYet)
         .then(() => this.#release(environmentId, id))
         .catch(notYet)
-        .finally(() => this.#turns.delete(turn))
-      this.#turns.add(turn)
+        .finally(() => this.#turns.delete(environmentId))
+      this.#turns.set(environmentId, turn)
     }
   }
 
   /** Ends when the turns that have begun have ended. */
   async workedAll(): Promise<void> {
-    await Promise.all(this.#turns)
+    await Promise.all(this.#turns.values())
   }
 
   async #release(environmentId: string, id: string): Promise<void> {
