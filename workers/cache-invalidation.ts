@@ -47,7 +47,7 @@ const endedPeriodsIntervalMs = 5_000
 const epochIntervalMs = 2_000
 /** How fresh a persistent cache can be known to be. */
 const heartbeatIntervalMs = 5_000
-/** Between two turns of filling a persistent cache, while its queue is full. */
+/** Between two turns of filling a persistent cache. */
 const warmingIntervalMs = 2_000
 
 /**
@@ -90,7 +90,9 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, ch
   life.onStop('deliveries of the sweep', () => delivery.sweptAll())
   every(life, 'epochs of persistent caches', epochIntervalMs, () => epochs.look())
   every(life, 'heartbeats of persistent caches', heartbeatIntervalMs, () => epochs.beat())
+  life.onStop('what queues of SQS are told', () => epochs.toldAll())
   every(life, 'warming of persistent caches', warmingIntervalMs, () => warming.work(life.signal))
+  life.onStop('turns of warming', () => warming.workedAll())
   every(life, 'ended usage periods', endedPeriodsIntervalMs, () => endedPeriods.tell(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -66,6 +66,8 @@ export class SqsServer {
   readonly calls: SqsCall[] = []
   /** Answers this to every call while it is set. */
   failure: { status: number; type: string; message: string } | null = null
+  /** It takes requests, and answers none before that. */
+  answering: Promise<unknown> = Promise.resolve()
   /** Who has hung up is given what waits until then. */
   hangUpKnownAfterMs = 0
   readonly #queues = new Map<string, FakeQueue>()
@@ -152,6 +154,7 @@ export class SqsServer {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     const payload = Buffer.concat(parts)
+    await this.answering
     if (this.failure) throw new SqsError(this.failure.type, this.failure.message, this.failure.status)
     checkSignature(request, payload, this.credentials)
     const name = /^AmazonSQS\.(\w+)$/.exec(String(request.headers['x-amz-target']))?.[1] ?? ''

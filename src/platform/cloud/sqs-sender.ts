@@ -16,6 +16,8 @@ export interface SqsAccess {
 const mostPerCall = 10
 export const mostBytesPerCall = 256 * 1024
 const callsAtOnce = 4
+/** All queues of a region have one host: a connection of each call to each of many queues at once. */
+const mostSockets = 256
 /** Whoever sends has others to serve: a queue that takes longer is away. */
 const connectMs = 1_000
 const answerMs = 3_000
@@ -55,7 +57,13 @@ export class SqsSender {
       region,
       credentials: { accessKeyId, secretAccessKey: secretAccessKey.reveal() },
       maxAttempts: 2,
-      requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs, throwOnRequestTimeout: true },
+      requestHandler: {
+        connectionTimeout: connectMs,
+        requestTimeout: answerMs,
+        throwOnRequestTimeout: true,
+        httpAgent: { maxSockets: mostSockets },
+        httpsAgent: { maxSockets: mostSockets },
+      },
       ...(endpoint !== undefined && { endpoint }),
     })
     return { sqs, client: this.life.open('sqs', client, (c) => c.destroy()) }

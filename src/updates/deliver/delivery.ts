@@ -19,7 +19,11 @@ import { KnownStates } from './known-states.js'
 /** Where messages go: the push channel of the web processes, and the environment's queue when it has a persistent cache. */
 export interface ChangeSinks {
   publish(messages: ChangeMessage[]): Promise<void>
-  enqueue(messages: ChangeMessage[]): Promise<void>
+  /**
+   * In the order of the calls. Waits for the platform's Redis and for no other queue: what is answered does that, and says whether the environment has a queue that
+   * has all of them. What it did not take gives way to a reload by then.
+   */
+  enqueue(messages: ChangeMessage[]): Promise<() => Promise<boolean>>
 }
 
 /** What a busy environment reports between two nudges. More at once spares little, and the first of them would wait for the last. */
@@ -34,6 +38,14 @@ interface ChangedCustomer {
   changes: PendingChange[]
   /** Nothing but usage changed. */
   isUsage: boolean
+}
+
+/** What is left to do for a batch that is published, outside of its place. */
+interface PublishedBatch {
+  /** About how many changes there were, delivered or not. */
+  size: number
+  /** Waits until its messages are in the environment's queue or given up, and deletes its changes. */
+  end(): Promise<void>
 }
 
 /** Takes the customers whose changes could not be delivered. */
@@ -103,9 +115,9 @@ export class ChangeDelivery {
   }
 
   /**
-   * Delivers everything that waits for one environment, a batch at a time: after each, environments that wait have their turn. Nudges that come while it
-   * runs are folded into one more batch. A customer whose state cannot be built does not hold up the others: its changes wait, longer each time. When
-   * `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
+   * Delivers everything that waits for one environment, a batch at a time: after each, environments that wait have their turn. It has its next one when its queue has
+   * answered, and no place until then. Nudges that come while it runs are folded into one more batch. A customer whose state cannot be built does not hold up
+   * the others: its changes wait, longer each time. When `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
    * @throws NotBegun when `signal` aborted before its first turn, AggregateError when there were such customers
    */
   async deliver(environmentId: string, signal?: AbortSignal): Promise<void> {
@@ -115,15 +127,19 @@ export class ChangeDelivery {
     }
     const failures: unknown[] = []
     let isBegun = false
-    const turn = async (): Promise<boolean> => {
+    const turn = async (): Promise<PublishedBatch | null> => {
       this.#running.set(environmentId, false)
-      if (signal?.aborted) return false
+      if (signal?.aborted) return null
       isBegun = true
-      return (await this.#deliverBatch(environmentId, failures)) >= batchSize
+      return this.#publishBatch(environmentId, failures)
     }
     try {
       this.#running.set(environmentId, false)
-      while (((await this.#places.run(environmentId, turn)) || this.#running.get(environmentId)) && !signal?.aborted);
+      for (let isMore = true; isMore && !signal?.aborted; ) {
+        const batch = await this.#places.run(environmentId, turn)
+        await batch?.end()
+        isMore = (batch !== null && batch.size >= batchSize) || this.#running.get(environmentId) === true
+      }
     } finally {
       this.#running.delete(environmentId)
     }
@@ -149,24 +165,29 @@ export class ChangeDelivery {
     await Promise.all(this.#swept)
   }
 
-  /** Answers about how many changes there were, delivered or not. */
-  async #deliverBatch(environmentId: string, failures: unknown[]): Promise<number> {
+  async #publishBatch(environmentId: string, failures: unknown[]): Promise<PublishedBatch> {
     const leased = await leaseChanges(this.#pool, environmentId, { limit: batchSize, seconds: leaseSeconds })
     const { rowIds, changes, unreadable } = leased
     await this.#postponeUnreadable(environmentId, unreadable)
-    if (rowIds.length === 0) return unreadable.length
+    if (rowIds.length === 0) return { size: unreadable.length, end: async () => undefined }
     const undelivered = new Set<string>()
     const fail: Fail = (customers, error) => {
       for (const { customerId } of customers) undelivered.add(customerId)
       failures.push(error)
     }
+    const answers: (() => Promise<boolean>)[] = []
     for await (const messages of this.#messagesOf(environmentId, changes, fail)) {
       await this.#sinks.publish(messages)
       // A cache forgets the resources with their customer, and looks at all its keys to do so.
-      await this.#sinks.enqueue(messages.filter(({ kind, resourceId }) => kind !== 'purge' || resourceId === undefined))
+      answers.push(await this.#sinks.enqueue(messages.filter(({ kind, resourceId }) => kind !== 'purge' || resourceId === undefined)))
     }
-    await this.#finish(environmentId, leased, undelivered)
-    return Math.max(changes.length, rowIds.length + unreadable.length)
+    return {
+      size: Math.max(changes.length, rowIds.length + unreadable.length),
+      end: async () => {
+        for (const answer of answers) await answer()
+        await this.#finish(environmentId, leased, undelivered)
+      },
+    }
   }
 
   /** They hold up nobody: others have the room of the next batch. */

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { unavailable } from '../../kernel/problem.js'
@@ -8,6 +7,7 @@ import type { Logger } from '../../platform/logger.js'
 import { nodesOf } from '../../platform/redis/cluster.js'
 import type { Redis } from '../../platform/redis.js'
 import { changeChannel } from '../wire/change-message.js'
+import { buildableStates } from './buildable-states.js'
 import { turnoverMessages } from './change-messages.js'
 import type { ChangeSinks } from './delivery.js'
 
@@ -107,6 +107,8 @@ export class EndedPeriods {
     try {
       const told = await this.#redis.get(position)
       const after = told === null ? now - lookBackMs : Number(told)
+      // Also the first step begins there again when it fails.
+      if (told === null) await this.#redis.set(position, after, 'EX', positionSeconds)
       // Time that is moved by hand stands still in between: nobody's turn would come later.
       const spread = isTestClock ? { delayMs: 0, spreadMs: 0 } : { delayMs, spreadMs }
       const ended = await findEndedPeriods(this.#pool, environmentId, { after, until: now, ...spread, limit: periodsPerStep })
@@ -119,27 +121,19 @@ export class EndedPeriods {
     }
   }
 
-  /** False: told to stop before all were told. */
+  /** False: told to stop before all were told. A customer whose state cannot be built holds up nobody else; fails while nobody's can. */
   async #tellCustomers(environmentId: string, ended: ReadonlyMap<string, EndedPeriod[]>, signal?: AbortSignal): Promise<boolean> {
     const customerIds = [...ended.keys()]
     for (let start = 0; start < customerIds.length; start += customersPerRead) {
       if (signal?.aborted) return false
-      const states = await this.#states(environmentId, customerIds.slice(start, start + customersPerRead))
+      const together = customerIds.slice(start, start + customersPerRead)
+      const states = await buildableStates(this.#entitlements, environmentId, together, (customerId, error) =>
+        this.#log.warn({ err: error, environmentId, customerId }, 'the end of a usage period could not be told'),
+      )
       const messages = states.flatMap((state) => turnoverMessages(state, ended.get(state.customerId)!))
       if (messages.length > 0) await this.#sinks.publish(messages)
     }
     return true
-  }
-
-  /** A customer whose state cannot be built holds up nobody else. */
-  async #states(environmentId: string, customerIds: readonly string[]): Promise<EntitlementState[]> {
-    try {
-      return await this.#entitlements.states(environmentId, customerIds)
-    } catch (error) {
-      if (customerIds.length > 1) return (await Promise.all(customerIds.map((id) => this.#states(environmentId, [id])))).flat()
-      this.#log.warn({ err: error, environmentId, customerId: customerIds[0] }, 'the end of a usage period could not be told')
-      return []
-    }
   }
 }
 

@@ -48,6 +48,8 @@ export class FeedEpochs {
   readonly #queueOf: (environmentId: string) => JobQueue<QueueMessage>
   readonly #bound: QueueBound
   readonly #sqs: Pick<SqsFeeds, 'tell'>
+  /** What a queue of SQS is told now, by environment. */
+  readonly #telling = new Map<string, Promise<unknown>>()
 
   constructor({
     life,
@@ -108,7 +110,7 @@ export class FeedEpochs {
     return rows[0]?.epoch ?? null
   }
 
-  /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
+  /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. Waits for no queue of SQS. */
   async look(): Promise<void> {
     // The queues of a cluster are on several servers, of which one may be away.
     await eachAlone(await this.#feeds(), (feed) => this.#lookAt(feed))
@@ -121,21 +123,38 @@ export class FeedEpochs {
     const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
     if (current === null) return
     if ((current === epoch && isTold) || !feed.isSettled) return
-    // It is told at the next look.
-    await this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
-      this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
+    const tell = () =>
+      // It is told at the next look.
+      this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
+        this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
+      )
+    if (feed.queueUrl === null) await tell()
+    else this.#tellApart(environmentId, tell)
+  }
+
+  /** A queue of SQS that does not answer holds up no other environment. What comes for it meanwhile has its turn later, as its kind comes again. */
+  #tellApart(environmentId: string, tell: () => Promise<unknown>): void {
+    if (this.#telling.has(environmentId)) return
+    this.#telling.set(
+      environmentId,
+      tell().finally(() => this.#telling.delete(environmentId)),
     )
+  }
+
+  /** Ends when what queues of SQS are being told has been told or given up. */
+  async toldAll(): Promise<void> {
+    await Promise.all(this.#telling.values())
   }
 
   /**
    * Tells consumers how far their queues go. What is not delivered yet counts as of the instant at which the oldest of it began to be written. One at a time: a
-   * consumer that is away finds the oldest of them, and no heap.
+   * consumer that is away finds the oldest of them, and no heap. Waits for no queue of SQS.
    */
   async beat(): Promise<void> {
     await eachAlone(await this.#beats(), async ({ environmentId, queueUrl, ...place }) => {
       const message: QueueMessage = { v: 1, id: newId(), environmentId, kind: 'heartbeat', ...place, timestamp: Date.now() }
       if (queueUrl === null) await this.#queueOf(environmentId).add(message, { onceAtATime: `heartbeat-${place.epoch}` })
-      else await this.#sqs.tell(queueUrl, [message])
+      else this.#tellApart(environmentId, () => this.#sqs.tell(queueUrl, [message]))
     })
   }
 

@@ -47,19 +47,33 @@ export function changeSinks(parts: {
       await Promise.all([...held, stream.append(messages)])
     },
     async enqueue(messages) {
+      const answers: (() => Promise<boolean>)[] = []
       for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
         const { target = null } = (await settings.fetch(environmentId)) ?? {}
-        if (target === null) continue
+        if (target === null) {
+          answers.push(async () => false)
+          continue
+        }
         const first = await epochs.number(environmentId, ofEnvironment.length)
         const told: QueueMessage[] = ofEnvironment.map((message, n) =>
           first ? { ...message, ...first, sequence: first.sequence + n } : message,
         )
         if (target.queueUrl !== null) {
-          if (!(await sqs.tell(target.queueUrl, told))) await epochs.lose(environmentId)
+          const taking = sqs.tell(target.queueUrl, told)
+          answers.push(async () => {
+            const isTaken = await taking
+            if (!isTaken) await epochs.lose(environmentId)
+            return isTaken
+          })
           continue
         }
         for (let start = 0; start < told.length; start += messagesPerStep)
           await queueOf(environmentId).addAll(told.slice(start, start + messagesPerStep))
+      }
+      return async () => {
+        let isTold = true
+        for (const answer of answers) isTold = (await answer()) && isTold
+        return isTold
       }
     },
   }

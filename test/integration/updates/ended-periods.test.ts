@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
+import { unavailable } from '../../../src/kernel/problem.js'
 import { openRedis, openSubscriber, type Redis } from '../../../src/platform/redis.js'
 import { EndedPeriods } from '../../../src/updates/deliver/ended-periods.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
@@ -164,6 +165,29 @@ describe('ends of usage periods', () => {
     await worker({ states }).tell()
     expect((await told()).map(({ customerId }) => customerId)).to.have.members(['a', 'c'])
   })
+
+  for (const [what, away] of [
+    ['is away', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
+    ['has failed over', unavailable('The database has failed over. Try again.')],
+  ] as const)
+    it(`are told later when the database ${what} while they are told`, async () => {
+      await listen()
+      const endedAt = Date.now() - allTurnsMs
+      for (const customer of ['a', 'b', 'c']) {
+        await subscribe(customer, endedAt - hour)
+        await used(customer, 'calls', 1, [endedAt - hour, endedAt])
+      }
+      let asked = 0
+      const states = () => {
+        asked += 1
+        return Promise.reject(away)
+      }
+      await worker({ states }).tell()
+      expect(asked, 'nobody is asked for alone once one has failed').to.equal(2)
+      expect(await told()).to.deep.equal([])
+      await worker().tell()
+      expect((await told()).map(({ customerId }) => customerId)).to.have.members(['a', 'b', 'c'])
+    })
 
   it('go on where the last look ended, also when that took more than one step', async () => {
     await listen()

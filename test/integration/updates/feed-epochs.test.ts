@@ -183,6 +183,19 @@ describe('epochs of persistent caches', function () {
 
   describe('of one environment that is in trouble', () => {
     const away = new Error('away')
+    /** The queues of SQS take what they are told when they are let. */
+    const unanswered = () => {
+      const told: string[] = []
+      let answer = (_isTaken: boolean) => {}
+      const answered = new Promise<boolean>((resolve) => {
+        answer = resolve
+      })
+      const tell = (url: string) => {
+        told.push(url)
+        return answered
+      }
+      return { told, answer, epochs: new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs: { tell } }) }
+    }
     const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error)
 
     before(async () => {
@@ -215,18 +228,31 @@ describe('epochs of persistent caches', function () {
     })
 
     it('hold up the heartbeat of no other', async () => {
-      const told: string[] = []
-      const tell = async (url: string) => {
-        told.push(url)
-        throw away
-      }
       await postgres.pool.query(
         `INSERT INTO environment_feed (environment_id, epoch, vouched_by, is_told)
          SELECT id, 1, 'x', true FROM environment WHERE persistent_cache_queue_url IS NOT NULL`,
       )
-      const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs: { tell } })
-      expect(await failureOf(epochs.beat())).to.equal(away)
+      const { epochs, told, answer } = unanswered()
+      await epochs.beat()
       expect(told.sort()).to.deep.equal(['https://sqs/1', 'https://sqs/2'])
+      await postgres.pool.query('UPDATE environment_feed SET beat_at = NULL')
+      await epochs.beat()
+      expect(told, 'no heap for one that does not answer').to.have.length(2)
+      answer(false)
+      await epochs.toldAll()
+    })
+
+    it('hold up no other that is to read everything anew', async () => {
+      await postgres.pool.query(`
+        UPDATE environment SET persistent_cache_since = persistent_cache_since - interval '1 minute' WHERE persistent_cache_queue_url IS NOT NULL`)
+      const { epochs, told, answer } = unanswered()
+      await epochs.look()
+      await epochs.look()
+      expect(told.sort()).to.deep.equal(['https://sqs/1', 'https://sqs/2'])
+      answer(true)
+      await epochs.toldAll()
+      await epochs.look()
+      expect(told, 'they have taken it').to.have.length(2)
     })
   })
 })

@@ -23,6 +23,11 @@ import { SqsServer } from '../../support/sqs-server.js'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret-of-the-platform', region: 'eu-west-1' }
 
+interface Worker {
+  sinks: ChangeSinks
+  epochs: FeedEpochs
+}
+
 describe('persistent caches that are told through SQS', function () {
   this.timeout(60_000)
 
@@ -36,8 +41,7 @@ describe('persistent caches that are told through SQS', function () {
   let app: App
   let refId: string
   let environmentId: string
-  let sinks: ChangeSinks
-  let epochs: FeedEpochs
+  let one: Worker
   let count = 0
 
   before(async () => {
@@ -61,16 +65,21 @@ describe('persistent caches that are told through SQS', function () {
     refId = `cached-${++count}`
     environmentId = (await app.environments.create({ refId })).environment.id
     server.create(refId)
-    ;({ sinks, epochs } = worker())
+    one = worker()
   })
 
   /** As each process that delivers has it. */
-  function worker() {
+  function worker(): Worker {
     const access = { ...credentials, secretAccessKey: new Secret(credentials.secretAccessKey), endpoint: server.endpoint }
     const sqs = new SqsFeeds({ sender: new SqsSender(life, access), log: life.log })
     const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
     const persistentCacheOf = (id: string) => app.environments.persistentCacheOf(id)
     return { epochs, sinks: changeSinks({ life, redis, queues, databaseEpoch, persistentCacheOf, sqs, epochs }) }
+  }
+  const enqueue = async (messages: ChangeMessage[], { sinks } = one) => (await sinks.enqueue(messages))()
+  const look = async ({ epochs } = one) => {
+    await epochs.look()
+    await epochs.toldAll()
   }
   const change = (version: number, customerId = 'acme', bytes = 0): ChangeMessage => ({
     ...stateMessage(state(version, [boolean('sso', { enumValues: ['x'.repeat(bytes)] })], { customerId, environmentId })),
@@ -87,7 +96,7 @@ describe('persistent caches that are told through SQS', function () {
   async function enabled(): Promise<void> {
     await app.environments.enablePersistentCache(refId, { queueUrl: server.urlOf(refId) })
     await settle()
-    await epochs.look()
+    await look()
     expect(kinds()).to.deep.equal(['reload'])
   }
   const waitingInRedis = async () => {
@@ -103,7 +112,7 @@ describe('persistent caches that are told through SQS', function () {
   it('are told of each change, with its epoch, in calls that SQS takes', async () => {
     await enabled()
     const changes = Array.from({ length: 37 }, (_, n) => change(n + 1, `customer-${n}`, n * 3_000))
-    await sinks.enqueue(changes)
+    await enqueue(changes)
     const messages = told()
     const epoch = await epochOf()
     expect(messages.map((message) => (message as ChangeMessage).customerId)).to.have.members(changes.map(({ customerId }) => customerId))
@@ -112,9 +121,22 @@ describe('persistent caches that are told through SQS', function () {
     expect(await waitingInRedis()).to.equal(0)
   })
 
+  it('are not waited for by who tells them, who learns later whether they have taken it', async () => {
+    await enabled()
+    let answer = () => {}
+    server.answering = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const isTold = await one.sinks.enqueue([change(1)])
+    expect(server.bodies(refId)).to.deep.equal([])
+    answer()
+    expect(await isTold()).to.equal(true)
+    expect(kinds()).to.include('entitlements')
+  })
+
   it('are told of a state that is too large for SQS without it', async () => {
     await enabled()
-    await sinks.enqueue([change(1, 'large', 300_000), change(2, 'small')])
+    await enqueue([change(1, 'large', 300_000), change(2, 'small')])
     const states = told().map((message) => [(message as ChangeMessage).customerId, 'state' in message])
     expect(states).to.have.deep.members([
       ['large', false],
@@ -126,21 +148,21 @@ describe('persistent caches that are told through SQS', function () {
     await enabled()
     const first = await epochOf()
     await server.close()
-    for (let n = 0; n < 50; n++) await sinks.enqueue([change(n + 1)])
-    await epochs.look()
+    for (let n = 0; n < 50; n++) await enqueue([change(n + 1)])
+    await look()
     expect(await waitingInRedis()).to.equal(0)
     expect(kinds()).to.deep.equal([])
     await server.listen()
     await eventually('it is told', async () => {
-      await epochs.look()
+      await look()
       return server.bodies(refId).length > 0
     })
-    await epochs.look()
+    await look()
     const [message, ...others] = told()
     expect(others).to.deep.equal([])
     expect(message).to.include({ kind: 'reload', epoch: await epochOf() })
     expect(await epochOf()).to.be.above(first)
-    await sinks.enqueue([change(100)])
+    await enqueue([change(100)])
     expect(kinds()).to.deep.equal(['entitlements'])
   })
 
@@ -148,26 +170,26 @@ describe('persistent caches that are told through SQS', function () {
     await enabled()
     const other = worker()
     server.failure = { status: 503, type: 'ServiceUnavailable', message: 'away' }
-    await sinks.enqueue([change(1)])
+    await enqueue([change(1)])
     server.failure = null
-    await other.epochs.look()
+    await look(other)
     expect(kinds()).to.deep.equal(['reload'])
   })
 
   it('begin with reading everything anew, once every process has noticed that they are there', async () => {
-    await sinks.enqueue([change(1)])
+    await enqueue([change(1)])
     await app.environments.enablePersistentCache(refId, { queueUrl: server.urlOf(refId) })
-    await epochs.look()
+    await look()
     expect(kinds()).to.deep.equal([])
     await eventually('the sinks have noticed', async () => {
-      await sinks.enqueue([change(2)])
+      await enqueue([change(2)])
       return server.bodies(refId).length > 0
     })
     told()
     await settle()
-    await epochs.look()
+    await look()
     expect(kinds()).to.deep.equal(['reload'])
-    await epochs.look()
+    await look()
     expect(kinds()).to.deep.equal([])
   })
 
@@ -175,15 +197,15 @@ describe('persistent caches that are told through SQS', function () {
     await enabled()
     await app.environments.disablePersistentCache(refId)
     const after = worker()
-    await after.sinks.enqueue([change(1)])
-    await after.epochs.look()
+    await enqueue([change(1)], after)
+    await look(after)
     expect(kinds()).to.deep.equal([])
     await enabled()
     // through Redis
     await app.environments.enablePersistentCache(refId, { queueUrl: null })
     await settle()
-    await epochs.look()
-    await worker().sinks.enqueue([change(2)])
+    await look()
+    await enqueue([change(2)], worker())
     expect([kinds(), await waitingInRedis()]).to.deep.equal([[], 2])
     expect(await app.environments.find(refId)).to.include({ hasPersistentCache: true, persistentCacheQueueUrl: null })
   })

@@ -85,6 +85,7 @@ export class Chain {
     await this.epochs.look()
     await this.#delivery.deliver(this.door.environmentId)
     await this.#warming.work(this.door.life.signal)
+    await this.#warming.workedAll()
     await this.sql('UPDATE environment_feed SET beat_at = NULL')
     await this.epochs.beat()
   }
