@@ -2,6 +2,12 @@ import { type DueWork, groupSize } from '../../platform/due-sweep.js'
 import { Gatherer } from '../../platform/gatherer.js'
 
 /**
+ * How the jobs are to be consumed: those of an environment count as one, as they are gathered. One alone may have half of so many, which is about a second's
+ * work; what is more would only go round, and is left to the sweep.
+ */
+export const wakeUpOwners = { of: ({ environmentId }: { environmentId: string }) => environmentId, mostJobs: 2_048, isSwept: true }
+
+/**
  * Applies what jobs wake us for. Those of one environment that come at the same time are worked on together, so that a crowd that is due in the same
  * minute costs little each; a lone one waits for nobody.
  */
