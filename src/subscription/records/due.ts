@@ -22,11 +22,13 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
     ) AS environment CROSS JOIN LATERAL (
       SELECT customer_id, min(place) AS place, min(due_at) AS due_at FROM (
-        (SELECT customer_id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM subscription AS s
-         WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at LIMIT ${half})
+        SELECT *, row_number() OVER (ORDER BY due_at) AS place FROM (
+          SELECT customer_id, due_at FROM subscription AS s
+          WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at LIMIT ${half}) AS oldest
         UNION ALL
-        (SELECT customer_id, due_at, row_number() OVER (ORDER BY due_at DESC) AS place FROM subscription AS s
-         WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at DESC LIMIT ${half})
+        SELECT *, row_number() OVER (ORDER BY due_at DESC) AS place FROM (
+          SELECT customer_id, due_at FROM subscription AS s
+          WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at DESC LIMIT ${half}) AS latest
       ) AS either
       GROUP BY customer_id
     ) AS due
