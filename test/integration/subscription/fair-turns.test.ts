@@ -101,7 +101,9 @@ describe('work on the subscriptions of several environments', function () {
       try {
         const { moved, failures } = await run()
         expect(moved).to.deep.equal([quiet])
-        expect(new Set(failures.map(({ environmentId, customerId }) => `${environmentId} ${customerId}`))).to.deep.equal(new Set([`${loud} null`]))
+        expect(new Set(failures.map(({ environmentId, customerId }) => `${environmentId} ${customerId}`))).to.deep.equal(
+          new Set([`${loud} null`]),
+        )
         expect((await progress(quiet)).isFinished).to.equal(true)
         expect(await run()).to.deep.equal({ moved: [], failures: [] })
       } finally {
@@ -162,13 +164,17 @@ describe('work on the subscriptions of several environments', function () {
         await wakeUps.apply(environmentId, customerId)
       },
     })
-    await soon('the quiet one to be done', async () => done.length > 0)
-    expect(done).to.deep.equal([quiet])
-    // What is beyond its share does not come again.
-    expect(mostInWork).to.equal(wakeUpOwners.mostJobs / 2)
-    await soon('the rest to be left to the sweep', async () => (await queue.unfinished()) === wakeUpOwners.mostJobs / 2)
-    release()
-    await soon('all to end', async () => (await queue.unfinished()) === 0)
-    expect(await life.stop()).to.deep.equal([])
+    try {
+      await soon('the quiet one to be done', async () => done.length > 0)
+      expect(done).to.deep.equal([quiet])
+      // What is beyond its share does not come again.
+      expect(mostInWork).to.equal(wakeUpOwners.mostJobs / 2)
+      await soon('the rest to be left to the sweep', async () => (await queue.unfinished()) === wakeUpOwners.mostJobs / 2)
+      release()
+      await soon('all to end', async () => (await queue.unfinished()) === 0)
+    } finally {
+      release()
+      expect(await life.stop()).to.deep.equal([])
+    }
   })
 })
