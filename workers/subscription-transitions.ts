@@ -6,7 +6,7 @@ import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue/consume.js'
 import { every } from '../src/platform/timer.js'
 import { trialVariables } from '../src/subscription/time/config.js'
-import { DueWakeUps } from '../src/subscription/time/due-wake-ups.js'
+import { DueWakeUps, wakeUpOwners } from '../src/subscription/time/due-wake-ups.js'
 import { applyDueTransitions } from '../src/subscription/time/jobs.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
@@ -44,6 +44,7 @@ await runProcess(
     const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
     consume(life, queues, applyDueTransitions, {
       concurrency: config.CONCURRENCY * groupSize,
+      owners: wakeUpOwners,
       handler: async ({ environmentId, customerId }) => {
         await wakeUps.apply(environmentId, customerId)
         await promotional.applyDue(environmentId, customerId)
@@ -60,9 +61,9 @@ await runProcess(
       sweepDue(life, { domain: promotional, concurrency: config.CONCURRENCY, label: 'ends of promotional entitlements' }),
     )
     every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
-      const { migrated, failures } = await packageMigrations.run(life.signal)
-      for (const { customerId, error } of failures)
-        life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
+      const migrated = await packageMigrations.run(life.signal, ({ error, ...of }) =>
+        life.log.warn({ err: error, ...of }, 'subscriptions could not be moved to a new version, trying again later'),
+      )
       if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
     })
     every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, async () => {

@@ -15,13 +15,12 @@ const sources = ['src', 'workers']
 /** What a list is read from, to which the list adds its environment (`readPage`). */
 const partsOfLists = ['src/notifications/alerts/records/lists.ts', 'src/subscription/records/list.ts']
 
-/** Whose `where` is made elsewhere in the file, with the environment in it; the last three are exceptions of docs/scaling. */
+/** Whose `where` is made elsewhere in the file, with the environment in it; the last two are exceptions of docs/scaling. */
 const callsApart = [
   'src/customer/records/customers.ts: findUnique of customer',
   'src/subscription/records/subscriptions.ts: findMany of subscription',
   'src/environment/records/environments.ts: findFirst of api_key',
   'src/environment/records/environments.ts: findUnique of api_key',
-  'src/subscription/records/migrations.ts: findMany of package_migration',
 ]
 
 describe('a database that is sharded by environment', () => {

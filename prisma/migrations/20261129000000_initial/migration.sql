@@ -1561,11 +1561,10 @@ CREATE UNIQUE INDEX "promotional_entitlement_held_key" ON "promotional_entitleme
 -- What is due or waits, for the loaders, the workers and the sweeps.
 CREATE INDEX "subscription_trial_end_idx" ON "subscription" ("environment_id", "trial_end_date")
   WHERE "status" = 'IN_TRIAL' AND "told_trial_end" IS DISTINCT FROM "trial_end_date";
-CREATE INDEX "subscription_due_idx" ON "subscription" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "subscription_due_idx" ON "subscription" ("environment_id", "due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("environment_id", "due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';
-CREATE INDEX "package_migration_open_idx" ON "package_migration" ("created_at") WHERE "finished_at" IS NULL;
-CREATE INDEX "environment_test_clock_idx" ON "environment" ("id") WHERE "test_clock" IS NOT NULL;
+CREATE INDEX "package_migration_open_idx" ON "package_migration" ("environment_id", "created_at", "id") WHERE "finished_at" IS NULL;
 CREATE INDEX "import_job_open_idx" ON "import_job" ("environment_id", "id") WHERE "finished_at" IS NULL;
 CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "import_id", "position") WHERE "status" = 'PENDING';
 CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("environment_id", "due_at") WHERE "finished_at" IS NULL;

@@ -25,9 +25,9 @@ export interface ConsumeOptions<T> {
   /**
    * The jobs of an owner count as one, however many are in work: a queue gives them in their order, so those that one had waiting would keep all others out.
    * The handler is to work on them together or one after the other. `mostJobs`: of all owners; one has at most its share (`shareOf`) of them, and
-   * what is more comes again after two seconds.
+   * what is more comes again after two seconds. `isSwept`: a sweep finds what jobs are about without them; what is more ends at once then, for it to find.
    */
-  owners?: { of(data: T): string; mostJobs: number }
+  owners?: { of(data: T): string; mostJobs: number; isSwept?: boolean }
   /**
    * May run twice for one job. `signal` aborts when the process is asked to stop. Throw to have the job retried; a Problem that is not
    * retryable, like an UnrecoverableError, fails it for good; a NotBegun leaves it to another worker.
@@ -72,7 +72,10 @@ export function consume<T extends { v: number }>(
     job.data = { trace: (job.data as TracedJob).trace }
     try {
       const own = count(owner, 1)
-      if (own > Math.max(1, shareOf({ most: owners.mostJobs, taken: owned.inAll, own }))) throw new NotBegun()
+      if (own > Math.max(1, shareOf({ most: owners.mostJobs, taken: owned.inAll, own }))) {
+        if (owners.isSwept) return
+        throw new NotBegun()
+      }
       await handler(given, { signal: life.signal, job })
     } finally {
       count(owner, -1)

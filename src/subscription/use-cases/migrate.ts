@@ -27,8 +27,17 @@ interface PackageMigration {
   finishedAt: EpochMs | null
 }
 
-/** Customers per look at what is left. */
-const batchSize = 100
+/** What could not be done, and is tried again later. */
+export interface MigrationFailure {
+  environmentId: string
+  migrationId: string
+  /** Ours; null: it could not be found out whose turn it is. */
+  customerId: string | null
+  error: unknown
+}
+
+/** Customers of an environment in a round, and migrations of it that are looked at: everybody else waits for those of each environment that has some. */
+const turn = 25
 
 /**
  * Moves existing subscriptions to versions that were published for ALL_CUSTOMERS. What is left to do is what still holds an older version: so it goes
@@ -39,7 +48,10 @@ export class PackageMigrationService {
   readonly #catalog: CatalogService
   readonly #billing: RecordsParts['billing']
   readonly #records: SubscriptionRecords
+  /** Customers, by the id of their migration and theirs. */
   readonly #leftAlone = new LeftAlone()
+  /** Migrations, by their id. */
+  readonly #paused = new LeftAlone()
 
   constructor(parts: RecordsParts) {
     this.#prisma = parts.prisma
@@ -54,34 +66,61 @@ export class PackageMigrationService {
   }
 
   /**
-   * Works on the unfinished migrations, in turns, until they are finished or `signal` aborts. A customer that cannot be moved holds up no other: it is
-   * answered with its error and left alone for a while.
+   * Works on the unfinished migrations in rounds, until nothing more can be done now or `signal` aborts; answers how many subscriptions were moved. Each
+   * round looks for them anew and gives each environment a turn, so that one with many customers leaves the others theirs. A customer that cannot be moved
+   * holds up no other, and a migration that cannot be looked at no other: it is told of, and left alone for a while.
    */
-  async run(signal: AbortSignal): Promise<{ migrated: number; failures: { customerId: string; error: unknown }[] }> {
+  async run(signal: AbortSignal, failed: (failure: MigrationFailure) => void): Promise<number> {
     let migrated = 0
-    const failures: { customerId: string; error: unknown }[] = []
-    let open = await repository.openMigrations(this.#prisma)
-    while (open.length > 0 && !signal.aborted) {
-      const unfinished: repository.OpenMigration[] = []
+    for (let isProgress = true; isProgress && !signal.aborted; ) {
+      isProgress = false
+      const open = await repository.openMigrations(this.#prisma, { except: this.#paused.keys(), limit: turn })
+      const ofEnvironment = new Map<string, number>()
+      for (const { environmentId } of open) ofEnvironment.set(environmentId, (ofEnvironment.get(environmentId) ?? 0) + 1)
       for (const migration of open) {
-        const leftAlone = this.#leftAlone.keys().flatMap((key) => (key.startsWith(migration.id) ? [key.slice(migration.id.length)] : []))
-        const customerIds = await repository.customersOnOlderVersions(this.#prisma, migration, leftAlone, batchSize)
-        if (customerIds.length > 0) unfinished.push(migration)
-        else if (leftAlone.length === 0) await repository.finishMigration(this.#prisma, migration)
-        for (const customerId of customerIds) {
-          if (signal.aborted) break
-          try {
-            migrated += await byRule('packageMigration', () => this.#migrateCustomer(migration, customerId), migration.id)
-            this.#leftAlone.succeeded(migration.id + customerId)
-          } catch (error) {
-            this.#leftAlone.failed(migration.id + customerId)
-            failures.push({ customerId, error })
-          }
+        if (signal.aborted) break
+        const { environmentId, id } = migration
+        try {
+          const done = await this.#work(migration, Math.ceil(turn / ofEnvironment.get(environmentId)!), signal, failed)
+          migrated += done.migrated
+          if (done.migrated > 0 || done.isFinished) isProgress = true
+        } catch (error) {
+          this.#paused.failed(id)
+          failed({ environmentId, migrationId: id, customerId: null, error })
         }
       }
-      open = unfinished
     }
-    return { migrated, failures }
+    return migrated
+  }
+
+  /** Moves at most so many customers. */
+  async #work(
+    migration: repository.OpenMigration,
+    most: number,
+    signal: AbortSignal,
+    failed: (failure: MigrationFailure) => void,
+  ): Promise<{ migrated: number; isFinished: boolean }> {
+    const { environmentId, id } = migration
+    if (!migration.isCounted) await repository.countToMove(this.#prisma, migration)
+    const leftAlone = this.#leftAlone.keys().flatMap((key) => (key.startsWith(id) ? [key.slice(id.length)] : []))
+    const customerIds = await repository.customersOnOlderVersions(this.#prisma, migration, leftAlone, most)
+    const isFinished = customerIds.length === 0 && leftAlone.length === 0
+    if (isFinished) await repository.finishMigration(this.#prisma, migration)
+    // Those that are left are left alone: meanwhile it takes nobody's place.
+    else if (customerIds.length === 0) this.#paused.failed(id)
+    else this.#paused.succeeded(id)
+    let migrated = 0
+    for (const customerId of customerIds) {
+      if (signal.aborted) break
+      try {
+        migrated += await byRule('packageMigration', () => this.#migrateCustomer(migration, customerId), id)
+        this.#leftAlone.succeeded(id + customerId)
+      } catch (error) {
+        this.#leftAlone.failed(id + customerId)
+        failed({ environmentId, migrationId: id, customerId, error })
+      }
+    }
+    return { migrated, isFinished }
   }
 
   /** All subscriptions of one customer, in one transaction with the progress. Answers how many moved. */

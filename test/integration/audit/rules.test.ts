@@ -33,6 +33,9 @@ describe('the audit log of rules and admin commands', () => {
   })
 
   const never = new AbortController().signal
+  const raise = ({ error }: { error: unknown }) => {
+    throw error
+  }
   const buy = async (more: object = {}) =>
     (
       await bench.subscriptions.provision(environmentId, {
@@ -140,7 +143,7 @@ describe('the audit log of rules and admin commands', () => {
     const document = (await bench.catalog.export(environmentId)) as unknown as { plans: { refId: string }[] }
     const plans = document.plans.map((plan) => (plan.refId === 'free' ? { ...plan, displayName: 'Free', publish: 'ALL_CUSTOMERS' } : plan))
     await bench.catalog.apply(environmentId, { plans }, { dryRun: false, archiveMissing: false })
-    expect(await written(() => bench.packageMigrations.run(never))).to.deep.equal(['SYSTEM packageMigration: SUBSCRIPTION … plan'])
+    expect(await written(() => bench.packageMigrations.run(never, raise))).to.deep.equal(['SYSTEM packageMigration: SUBSCRIPTION … plan'])
   })
 
   it('has every admin command that changes something, by the operator', async () => {

@@ -162,7 +162,9 @@ describe('events', function () {
     await bench.catalog.apply(environmentId, { plans: [free] }, { dryRun: false, archiveMissing: false })
     // Plans that inherit from it have a new version too.
     expect(new Set(await news())).to.deep.equal(new Set(['package.published']))
-    await bench.packageMigrations.run(new AbortController().signal)
+    await bench.packageMigrations.run(new AbortController().signal, ({ error }) => {
+      throw error
+    })
     expect(await news()).to.deep.equal(['subscription.migrated'])
     expect((await events()).find(({ type }) => type === 'subscription.migrated')!.data).to.include({ previousPlanVersion: 1 })
   })

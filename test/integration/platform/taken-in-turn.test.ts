@@ -3,8 +3,10 @@ import { Client } from 'pg'
 import { findLateUsageDue, findUncollected } from '../../../src/billing/records/due.js'
 import { findWaiting } from '../../../src/billing/records/intents.js'
 import { findAbandoned, findNext } from '../../../src/customer/records/imports.js'
-import { findDueCustomers } from '../../../src/entitlement/records/promotional.js'
+import { findDueCustomers as findPromotionalDue } from '../../../src/entitlement/records/promotional.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
+import { dueLagSeconds, findDueCustomers } from '../../../src/subscription/records/due.js'
+import { customersOnOlderVersions, openMigrations } from '../../../src/subscription/records/migrations.js'
 import { findEndingTrials } from '../../../src/subscription/records/trial-reminders.js'
 import { lookedAt } from '../../support/looked-at.js'
 import { type Bench, newAcme, openBench, start } from '../billing/fixture.js'
@@ -35,6 +37,8 @@ describe('what is due in many environments', function () {
         { featureRefId: 'calls', usageLimit: 1, period: 'CUSTOM', customEndDate: start + 86_400_000 },
       ])
       await bench.imports.start(environmentId, 'CUSTOMERS', [{ refId: 'imported' }])
+      const tried = { refId: 'tried', product: 'cloud', displayName: 'Tried', publish: 'ALL_CUSTOMERS' }
+      await bench.catalog.apply(environmentId, { plans: [tried] }, { dryRun: false, archiveMissing: false })
     }
     await fill()
   })
@@ -46,6 +50,7 @@ describe('what is due in many environments', function () {
       UPDATE environment SET test_clock = test_clock + interval '12 days' WHERE id IN ('${crowded}', '${other}');
       UPDATE subscription_billing SET payment_due_at = '2026-01-02', late_usage_due_at = '2026-01-02';
       UPDATE invoice SET failed_since = '2026-01-02';
+      UPDATE subscription SET due_at = '2026-01-02' WHERE status = 'IN_TRIAL';
       UPDATE import_job SET created_at = '2026-01-02'`)
     // What is made here takes longer than a process may take for a statement.
     const client = new Client({ connectionString: bench.databaseUrl })
@@ -67,7 +72,10 @@ describe('what is due in many environments', function () {
       )
       await copies('subscription_billing', many, `${holder}, 'payment_due_at', '2026-01-01', 'late_usage_due_at', '2026-01-01'`)
       await copies('invoice', many, `${id}, ${holder}, 'billing_id', null, 'failed_since', '2026-01-01'`)
-      await copies('subscription', many, `${id}, 'ref_id', n::text, 'customer_id', gen_random_uuid()`, "status = 'IN_TRIAL'")
+      // Some came due before that of the other, some after it.
+      const due = "'due_at', CASE n % 2 WHEN 0 THEN '2026-01-01' ELSE '2026-01-03' END"
+      await copies('subscription', many, `${id}, 'ref_id', n::text, 'customer_id', gen_random_uuid(), ${due}`, "status = 'IN_TRIAL'")
+      await copies('package_migration', many, `${id}, 'package_id', gen_random_uuid(), 'created_at', '2027-01-01'`)
       await copies('promotional_entitlement', many, `${id}, 'customer_id', gen_random_uuid()`)
       await copies('import_job', many, `${id}, 'created_at', '2026-01-01'`)
       await client.query('ANALYZE')
@@ -82,7 +90,8 @@ describe('what is due in many environments', function () {
     'payments that are missing': (prisma) => findUncollected(prisma, 1, limit, null),
     'late usage': (prisma) => findLateUsageDue(prisma, limit, null),
     'trials that end soon': (prisma) => findEndingTrials(prisma, { environmentId: null, leadMs: 7 * 86_400_000, limit }),
-    'promotional entitlements': (prisma) => findDueCustomers(prisma, limit),
+    'promotional entitlements': (prisma) => findPromotionalDue(prisma, limit),
+    'subscriptions that are due': (prisma) => findDueCustomers(prisma, limit),
     imports: (prisma) => findAbandoned(prisma, limit),
   }
   for (const [what, find] of Object.entries(finders))
@@ -94,6 +103,27 @@ describe('what is due in many environments', function () {
       expect(new Set(found.slice(0, 2).map(({ environmentId }) => environmentId))).to.deep.equal(new Set([crowded, other]))
       for (const { rows, plan } of looked) expect(rows, plan).to.be.below(mostLookedAt)
     })
+
+  it('is found by an index, however late it is, of subscriptions', async () => {
+    let seconds = 0
+    const [looked] = await lookedAt(bench, async (prisma) => {
+      seconds = await dueLagSeconds(prisma)
+    })
+    expect(seconds).to.be.closeTo(Date.now() / 1_000 - Date.parse('2026-01-01T00:00Z') / 1_000, 3_600)
+    expect(looked!.rows, looked!.plan).to.be.below(mostLookedAt)
+  })
+
+  it('is found by an index of each, few at a time: packages to be migrated, and their customers', async () => {
+    const looked = await lookedAt(bench, async (prisma) => {
+      const open = await openMigrations(prisma, { except: [], limit })
+      expect(open.filter(({ environmentId }) => environmentId === crowded)).to.have.length(limit)
+      expect(open.filter(({ environmentId }) => environmentId === other)).to.have.length(1)
+      const oldest = open.find(({ environmentId }) => environmentId === crowded)!
+      expect(await customersOnOlderVersions(prisma, oldest, [], limit)).to.have.length(limit)
+    })
+    expect(looked).to.have.length(2)
+    for (const { rows, plan } of looked) expect(rows, plan).to.be.below(mostLookedAt)
+  })
 
   it('is found although all of the crowded one was tried lately, or is being worked on', async () => {
     const inWork = "leased_until = clock_timestamp() + interval '1 hour'"

@@ -35,7 +35,10 @@ export const exceptions: readonly Exception[] = [
     what: 'Customers with something due: subscriptions, promotional entitlements',
     why: 'who is due in any environment is looked for each few seconds; what is done then is done by environment',
     statements: [
-      sweep('SELECT DISTINCT environment_id, customer_id FROM ( (SELECT environment_id, customer_id FROM subscription', 'subscription'),
+      sweep(
+        'WITH RECURSIVE busy AS ( (SELECT environment_id FROM subscription WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)',
+        'subscription',
+      ),
       sweep(
         'WITH RECURSIVE busy AS ( (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)',
         'promotional_entitlement',
@@ -45,10 +48,7 @@ export const exceptions: readonly Exception[] = [
   {
     what: 'Migrations of packages that are not finished',
     why: 'looked for by the sweep that moves subscriptions; those are moved by environment',
-    statements: [
-      write('UPDATE package_migration AS migration SET total = (SELECT count(*)', 'package_migration'),
-      sweep('FROM "public"."package_migration" WHERE "public"."package_migration"."finished_at" IS NULL', 'package_migration'),
-    ],
+    statements: [sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM package_migration', 'package_migration')],
   },
   {
     what: 'Calls of the billing provider, stored events and recomputations that wait',
@@ -139,7 +139,6 @@ export const exceptions: readonly Exception[] = [
     what: 'Gauges: how late due work is, and how many calls of the billing provider and webhooks wait',
     why: 'one number for the whole platform',
     statements: [
-      sweep('min(due_at)))::float8 AS seconds FROM subscription', 'subscription'),
       sweep("(SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE status = 'PENDING'", 'webhook_delivery', 'webhook_endpoint'),
       sweep("SELECT count(*) FILTER (WHERE state = 'WAITING') AS waiting", 'billing_intent'),
     ],

@@ -180,7 +180,9 @@ describe('units that are bought over GraphQL', () => {
       'FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 11',
     )
     await door.app.catalog.apply(environmentId, soldByFee, { dryRun: false, archiveMissing: false })
-    expect((await door.app.packageMigrations.run(new AbortController().signal)).failures).to.deep.equal([])
+    await door.app.packageMigrations.run(new AbortController().signal, ({ error }) => {
+      throw error
+    })
     expect(await check('acme')).to.deep.equal([true, 5])
     expect(charged(await update({ subscriptionId: 'acme', additionalMetaData: { sold: 'by fee' } }))).to.deep.equal([11, null])
   })
