@@ -167,7 +167,7 @@ export class Pages {
       })
       const spent = isCounted ? costOf({}, withListed(data, sizes)) : cost
       if (isCounted) settle(spent)
-      const asked = { operation, identity, address, cost: spent, isPaid: paid > 0, hasPlace: isLarge }
+      const asked = { operation, identity, address, cost: spent, hasPlace: isLarge }
       const page = await toPage(shortTextOf({ data }, operation.room) ?? (await writeLong({ data }, asked, this.#options)), nextTurn)
       if (state) this.#keep(state, document, page)
       return page

@@ -17,10 +17,9 @@ interface LongAnswer {
   operation: Operation
   identity: Identity
   address: string
-  /** Fields that it may have, and whether they were paid. */
+  /** Fields that it may have. */
   cost: number
-  isPaid: boolean
-  /** It was made in a place of large answers, and has it still. */
+  /** It is large by its fields: it was made in a place of large answers, which it has still, and it was asked whether it may be. */
   hasPlace: boolean
 }
 
@@ -30,7 +29,7 @@ interface LongAnswer {
  */
 export async function writeLong(
   value: object,
-  { operation, identity, address, cost, isPaid, hasPlace }: LongAnswer,
+  { operation, identity, address, cost, hasPlace }: LongAnswer,
   { rateLimits, unread }: LongAnswerLimits,
 ): Promise<Buffer[]> {
   const { room, isChange, environmentId = '' } = operation
@@ -38,7 +37,7 @@ export async function writeLong(
     if (!isChange) {
       if (operation.givenUp) throw operation.givenUp.reason
       expectRoom(operation, unread, room.valueBytes)
-      if (!isPaid) rateLimits.takeCost(identity, address, 0)
+      if (!hasPlace) rateLimits.takeCost(identity, address, 0)
     }
     // Of what is refused in the end nearly all was written.
     let bytes = maxAnswerBytes

@@ -30,9 +30,8 @@ export interface Asked {
   usesDatabase: boolean
   /** Its answer takes long to make. */
   isLarge: boolean
-  /** Fields that the answer may have, as far as that is known, and whether they were paid. */
+  /** Fields that the answer may have, as far as that is known. */
   cost: number
-  isPaid: boolean
   /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
   state: EntitlementState | null
   /** What is reported, when that is all and it could be read; else null. */
@@ -144,13 +143,12 @@ export class Preparation {
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const { cost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
     const isLarge = cost > maxCostAtOnce
-    const isPaid = cost > (state && isKnown ? maxFreeStateCost : maxCostAtOnce)
-    if (isPaid) rateLimits.takeCost(identity, address, cost)
+    if (cost > (state && isKnown ? maxFreeStateCost : maxCostAtOnce)) rateLimits.takeCost(identity, address, cost)
     const inTurns = isLarge || !isKnown ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
-    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, cost, isPaid, state, report }
+    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, cost, state, report }
   }
 
   /**
