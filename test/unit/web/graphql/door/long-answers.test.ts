@@ -18,7 +18,8 @@ const schema = createSchema()
 const additionalMetaData = { note: 'x'.repeat(60_000) }
 const aliased = (count: number, field: string) => Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ')
 const query = (count: number) => `{ getCustomerByRefId(input: { customerId: "acme" }) { ${aliased(count, 'additionalMetaData')} } }`
-const mutation = (count: number) => `mutation { archiveCustomer(input: { customerId: "acme" }) { ${aliased(count, 'additionalMetaData')} } }`
+const mutation = (count: number) =>
+  `mutation { archiveCustomer(input: { customerId: "acme" }) { ${aliased(count, 'additionalMetaData')} } }`
 /** 2 MB. */
 const long = query(33)
 const longChange = mutation(33)
