@@ -115,15 +115,17 @@ describe('a long answer', function () {
   it('has one place when it is large too, until it is written: those that wait are not begun before', async () => {
     const { ask, unread, counts } = openDoor()
     let written = 0
+    const atATime: number[] = []
     const { hold } = unread
     unread.hold = (...of) => {
+      atATime.push(counts.begun - written)
       written += 1
-      expect(counts.begun - written).to.be.below(largeAnswersAtATime.ofOwner)
       return hold.apply(unread, of)
     }
     const answers = await Promise.all(Array.from({ length: 7 }, () => ask(large)))
     expect(answers.map(({ data }) => data.entitlementsState.a9.length)).to.deep.equal(Array(7).fill(600))
-    expect([counts.begun, written]).to.deep.equal([7, 7])
+    expect(atATime).to.have.length(7)
+    expect(Math.max(...atATime)).to.equal(largeAnswersAtATime.ofOwner)
   })
 
   it('owes what its fields do not account for', async () => {
