@@ -12,14 +12,14 @@ export interface LongAnswerLimits {
   unread: UnreadAnswers
 }
 
-/** Whose answer it is, and what it was taken for before it was made. */
+/** Whose answer it is, and what was known of it before it was made. */
 interface LongAnswer {
   operation: Operation
   identity: Identity
   address: string
   /** Fields that it may have. */
   cost: number
-  /** It is large by its fields: it was made in a place of large answers, which it has still, and it was asked whether it may be. */
+  /** It is large by its fields: those were paid, or are free, before it was given the place among the large ones that it still has. */
   hasPlace: boolean
 }
 
