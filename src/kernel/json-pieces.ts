@@ -26,3 +26,27 @@ export function* jsonPieces(value: unknown): Generator<string> {
     yield '}'
   }
 }
+
+/** What `jsonLength` says of a value, in parts: to find out each takes no longer than what is written at once, unless one object has very many names. */
+export function* jsonLengths(value: unknown): Generator<number> {
+  const whole = jsonLength(value, atOnceLength)
+  if (whole <= atOnceLength || typeof value !== 'object' || value === null) return yield whole
+  yield 2
+  let length = 0
+  if (Array.isArray(value))
+    for (const item of value) {
+      length += 1
+      if (isObject(item)) yield* jsonLengths(item)
+      else length += jsonLength(item)
+    }
+  else
+    for (const [name, item] of Object.entries(value)) {
+      if (item === undefined) continue
+      length += name.length + 4
+      if (isObject(item)) yield* jsonLengths(item)
+      else length += jsonLength(item)
+    }
+  yield length
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null

@@ -141,6 +141,7 @@ export function createFrontDoor({
         announce: held.announce.bind(held),
         log,
         metrics,
+        unread,
         grow: held.grow.bind(held),
       }),
       bodies: new Bodies({ metrics }),

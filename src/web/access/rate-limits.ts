@@ -21,6 +21,8 @@ export const strongReadCost = { compared: 1_000, built: 5_000 }
 export const pageBytesPerAddress = 16 * 2 ** 20
 /** Bytes of what is there already that are given in the time of a point, with room to spare: a MB takes about half a millisecond to write. */
 export const bytesPerPoint = 1_000
+/** Bytes of an answer that is made that a field of it accounts for: most have some 20. A MB of few fields, which is JSON, takes 2 to 25 ms to count and write. */
+export const bytesPerField = 100
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
 const savedMs = 3_000
 
@@ -61,7 +63,7 @@ export class RateLimits {
     take(this.#costs, identity, address, bytes / bytesPerPoint, this.now(), tooManyBytes)
   }
 
-  /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
+  /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. 0: only with anything left. Fails as `take` does. */
   takeCost(identity: Identity, address: string, cost: number): void {
     take(this.#costs, identity, address, cost, this.now(), tooMuchWork)
   }

@@ -13,7 +13,7 @@ const shortAnswerBytes = 64 * 1024
 export const tooMuchUnread = () =>
   unavailable('Large answers to this environment, or to all, wait for their readers: read them, ask for less at once, and try again.')
 
-/** Counts the bytes of answers that wait for their readers. Who asks for much and reads none of it is refused more. */
+/** Counts the bytes of long answers that are made, and of all that wait for their readers. Who asks for much and reads none of it is refused more. */
 export class UnreadAnswers {
   #bytes = 0
   readonly #ofOwner = new Map<string, number>()
@@ -28,6 +28,12 @@ export class UnreadAnswers {
   hasRoom(bytes: number, owner = ''): boolean {
     if (bytes <= shortAnswerBytes) return true
     return this.#bytes + bytes <= maxBytes && (this.#ofOwner.get(owner) ?? 0) + bytes <= maxBytesOfOwner
+  }
+
+  /** Counts what was made and is not written yet. Answers what ends that. */
+  hold(bytes: number, owner = ''): () => void {
+    this.#count(owner, bytes)
+    return () => this.#count(owner, -bytes)
   }
 
   /** To be called when the response has been ended. Nearly all answers are taken at once by then, and cost nothing more. */

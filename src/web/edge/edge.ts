@@ -10,7 +10,7 @@ import { credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import { freshnessOf } from '../access/freshness.js'
 import { serverTime } from '../access/server-time.js'
-import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
+import { tooMuchUnread } from '../access/unread-answers.js'
 import { toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import { type PageOptions, Pages } from './pages.js'
@@ -19,7 +19,6 @@ import { type EdgeRoute, readRoute } from './route.js'
 export interface EdgeOptions extends PageOptions {
   trusted: TrustedProxies
   log: Logger
-  unread: UnreadAnswers
 }
 
 /** To give more of what is kept costs its bytes. */

@@ -8,11 +8,11 @@ import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
 import { type AnswerBody, bytesOf } from '../access/answer-body.js'
 import { authorize, type Identity } from '../access/auth.js'
 import { turnMs, turns } from '../access/fair-turns.js'
-import type { RateLimits } from '../access/rate-limits.js'
 import { keptListSizes } from '../graphql/catalog/list-sizes.js'
 import { hungUp, largeAnswers } from '../graphql/door/execution.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxFreeStateCost, prepareCost } from '../graphql/door/limits.js'
-import { textOf } from '../graphql/operations/answer-text.js'
+import { type LongAnswerLimits, writeLong } from '../graphql/door/long-answers.js'
+import { shortTextOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
 import { type DocumentBounds, documentBounds } from '../graphql/operations/document-bounds.js'
 import { toProblem } from '../graphql/operations/errors.js'
@@ -21,10 +21,9 @@ import { Turns } from '../graphql/operations/turns.js'
 import { type EdgeDocument, edgeDocuments } from './documents.js'
 import type { EdgeRoute } from './route.js'
 
-export interface PageOptions {
+export interface PageOptions extends LongAnswerLimits {
   app: Services & { entitlements: EdgeStates }
   schema: GraphQLSchema
-  rateLimits: RateLimits
   timeoutMs: number
 }
 
@@ -154,6 +153,7 @@ export class Pages {
     if (paid > 0) rateLimits.takeCost(identity, address, paid)
     const settle = (spent: number) => rateLimits.giveBackCost(identity, address, paid - spent)
     const operation = new Operation()
+    operation.environmentId = environmentId
     const nextTurn = () => turns.take(environmentId)
     const make = async () => {
       const known = state && this.#ofState.get(state)?.get(document)
@@ -165,8 +165,10 @@ export class Pages {
         if (isCounted) settle(0)
         throw error
       })
-      if (isCounted) settle(costOf({}, withListed(data, sizes)))
-      const page = await toPage(await textOf({ data }, operation.room, nextTurn), nextTurn)
+      const spent = isCounted ? costOf({}, withListed(data, sizes)) : cost
+      if (isCounted) settle(spent)
+      const asked = { operation, identity, address, cost: spent, hasPlace: isLarge }
+      const page = await toPage(shortTextOf({ data }, operation.room) ?? (await writeLong({ data }, asked, this.#options)), nextTurn)
       if (state) this.#keep(state, document, page)
       return page
     }

@@ -166,8 +166,8 @@ function weighJson(type: GraphQLObjectType): void {
     const { resolve = defaultFieldResolver } = field
     field.resolve = (source, args, context, info) => {
       const value = resolve(source, args, context, info)
-      context.weigh(value)
-      return value
+      const weighed = context.weigh(value)
+      return weighed ? weighed.then(() => value) : value
     }
   }
 }

@@ -55,6 +55,8 @@ type Held = Pick<Body, 'release'>
 
 function write({ door, unread, clock }: GraphqlParts, request: IncomingMessage, response: ServerResponse, answer: GraphqlAnswer): void {
   const { environmentId } = answer
+  // From here on it is counted by what its reader has not taken.
+  answer.release?.()
   const bytes = bytesOf(answer.body ?? '')
   const given = answer.isOfChange || unread.hasRoom(bytes, environmentId) ? answer : door.refuse(tooMuchUnread(), 503)
   const body = given.body ?? ''

@@ -243,10 +243,11 @@ export class Push {
   #context(identity: Identity, signal: AbortSignal, answer?: { turns: Turns | null; room: AnswerRoom }): RequestContext {
     const { app, feed, stream } = this.#options
     const { environmentId, customerId } = identity
+    const weigh = answer && ((value: unknown) => answer.room.takeValue(value, () => this.#options.turns.take(environmentId)))
     return createContext({
       app,
       identity,
-      operation: { traceId: newTraceId(), signal, weigh: answer?.room.takeValue.bind(answer.room) },
+      operation: { traceId: newTraceId(), signal, weigh },
       turns: answer?.turns ?? null,
       listening: {
         changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),

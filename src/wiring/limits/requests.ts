@@ -5,6 +5,7 @@ import { headLimits, maxHealthConnections } from '../../platform/health.js'
 import { freshReadsAtATime } from '../../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../../web/access/admission.js'
 import {
+  bytesPerField,
   bytesPerPoint,
   costPerAddress,
   costPerCustomer,
@@ -134,6 +135,16 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       rateLimits,
       'of answers is that of large ones, by what giving them costs',
     ]),
+    row(
+      'bytes of a long answer of few fields',
+      `as a field of large answers for each ${count(bytesPerField)} beyond those of its fields`,
+      slowedDown,
+      [`${door}/long-answers.test.ts`, 'is refused to who owes, before it is written, unless it tells of a change; short ones are given'],
+    ),
+    row('long answers that are made and not read', `${bytes(maxUnreadOfOwner)} of an environment`, '503 for large ones', [
+      `${door}/long-answers.test.ts`,
+      'is counted from when it is made until it is written, also in a list, and refused where others are not read',
+    ]),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('calls of an environment that wait while there is no processor for them', count(maxWaitingCalls), slowedDown, [
       'unit/web/access/admission.test.ts',
@@ -202,10 +213,13 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       [`${operations}/document-bounds.test.ts`, 'hold of how many objects graphql-js is to make something of, wherever they are'],
     ),
     row(
-      'large answers that are made at a time',
+      'large answers, and long ones, that are made at a time',
       `${count(largeAnswersAtATime.ofOwner)} of an environment, ${count(largeAnswersAtATime.inAll)} of all`,
       'wait for their turn',
-      ['unit/environment/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
+      [
+        `${door}/long-answers.test.ts`,
+        'has a place among the large ones of its environment, whatever its fields are, and short ones wait for none',
+      ],
     ),
     row(
       'time of an operation',

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { atOnceLength, jsonPieces } from '../../../src/kernel/json-pieces.js'
+import { atOnceLength, jsonLengths, jsonPieces } from '../../../src/kernel/json-pieces.js'
+import { jsonLength } from '../../../src/kernel/weight.js'
 
 describe('pieces of JSON', () => {
   it('are together what it is as a whole', () => {
@@ -19,5 +20,18 @@ describe('pieces of JSON', () => {
     const pieces = [...jsonPieces(Array.from({ length: 14 }, () => names))]
     expect(pieces.filter(({ length }) => length > 1.1 * atOnceLength)).to.deep.equal([])
     expect(pieces.join('')).to.have.length.above(10 * atOnceLength)
+  })
+
+  it('have lengths that are together that of the whole', () => {
+    const long = 'long '.repeat(30_000)
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        for (const whole of [value, [value, { long, value, nothing: undefined }, undefined, [long, value]]]) {
+          const lengths = [...jsonLengths(whole)]
+          expect(lengths.reduce((sum, length) => sum + length, 0)).to.equal(jsonLength(whole))
+        }
+      }),
+      { numRuns: 30 },
+    )
   })
 })

@@ -6,6 +6,7 @@ import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
 import type { AnswerBody } from '../../access/answer-body.js'
 import { turns } from '../../access/fair-turns.js'
+import type { UnreadAnswers } from '../../access/unread-answers.js'
 import { AnswerRoom } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import { Operation } from '../operations/operation.js'
@@ -31,6 +32,8 @@ export const maxBatch = 25
 export interface GraphqlDoorOptions extends PreparationOptions, ExecutionOptions {
   log: Logger
   metrics: Registry
+  /** Where long answers are counted until they are written. */
+  unread: UnreadAnswers
   /** Room for what is kept of a held state; false: it is not to be kept. */
   grow: GrowState
 }
@@ -43,12 +46,17 @@ export class GraphqlDoor {
   readonly #errors: ErrorLog
   readonly #seconds: Histogram
 
-  constructor({ log, metrics, grow, ...options }: GraphqlDoorOptions) {
+  constructor({ log, metrics, grow, unread, ...options }: GraphqlDoorOptions) {
     this.#errors = new ErrorLog(log)
     this.#preparation = new Preparation(options)
     this.#kept = new KeptAnswers(grow)
-    const parts = { preparation: this.#preparation, execution: new Execution(options), errors: this.#errors, kept: this.#kept }
-    this.#strategies = createStrategies(parts)
+    this.#strategies = createStrategies({
+      preparation: this.#preparation,
+      execution: new Execution(options),
+      errors: this.#errors,
+      kept: this.#kept,
+      limits: { rateLimits: options.rateLimits, unread },
+    })
     showKept(metrics, 'documents', () => this.#preparation.keptBytes)
     this.#seconds = new Histogram({
       name: 'tollgate_graphql_operation_seconds',
@@ -83,7 +91,11 @@ export class GraphqlDoor {
       answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }, room))
     }
     const all = await Promise.all(answers)
+    const release = () => {
+      for (const answer of all) answer.release?.()
+    }
     const refused = all.find((answer) => answer.body === null)
+    if (refused) release()
     return refused
       ? this.#explained(request, refused, new Operation())
       : {
@@ -91,6 +103,7 @@ export class GraphqlDoor {
           status: 200,
           isOfChange: all.some(({ isOfChange }) => isOfChange),
           body: listOf(all.map(({ body }) => body!)),
+          release,
         }
   }
 
@@ -121,7 +134,8 @@ export class GraphqlDoor {
     const { field = 'none', code = 'ok', startedAt, environmentId } = operation
     this.#seconds.observe({ field, code }, (performance.now() - startedAt) / 1000)
     const headers = operation.isTraced ? { ...answer.headers, 'x-trace-id': operation.traceId } : answer.headers
-    return { status: answer.status, body: answer.body, headers, environmentId, isOfChange: operation.isChange }
+    const { isChange: isOfChange, release, isUnread } = operation
+    return { status: isUnread ? 503 : answer.status, body: answer.body, headers, environmentId, isOfChange, release }
   }
 
   /** A refusal that is a status and nothing else leaves whoever has sent it to guess. */

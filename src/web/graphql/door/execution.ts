@@ -31,10 +31,10 @@ export class Execution {
     this.#options = options
   }
 
-  /** A mutation that is answered is seen by every later read, whichever process answers it. */
-  execute(asked: Asked): Result {
+  /** A mutation that is answered is seen by every later read, whichever process answers it. `written`: a large one keeps its place until then. */
+  execute(asked: Asked, written: Promise<void> | null): Result {
     const begin = () => (asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
-    return this.within(asked, asked.isLarge ? inItsPlace(asked, begin) : begin())
+    return this.within(asked, written ? inItsPlace(asked, begin, written) : begin())
   }
 
   /**
@@ -86,11 +86,18 @@ export class Execution {
   }
 }
 
-/** Environments have their places one after the other. Nothing is begun for whom nobody waits any more. */
-const inItsPlace = ({ operation }: Asked, begin: () => Result): Promise<ExecutionResult> =>
-  largeAnswers.run(operation.environmentId ?? '', () =>
-    operation.givenUp ? { errors: [toGraphqlError(operation.givenUp.reason)] } : begin(),
-  )
+/**
+ * Environments have their places one after the other. Nothing is begun for whom nobody waits any more. The place is kept until the answer is written: else all that
+ * wait would be executed, and held, before any of them is.
+ */
+const inItsPlace = ({ operation }: Asked, begin: () => Result, written: Promise<void>): Promise<ExecutionResult> =>
+  new Promise((resolve) => {
+    void largeAnswers.run(operation.environmentId ?? '', () => {
+      const result = (async () => (operation.givenUp ? { errors: [toGraphqlError(operation.givenUp.reason)] } : begin()))()
+      resolve(result)
+      return Promise.allSettled([result, written])
+    })
+  })
 
 /** What was cut off fails in ways of its own, which are nobody's fault: the libraries do not hand on why they were stopped. */
 const withoutItsFaults = (answer: ExecutionResult, reason: unknown): ExecutionResult => ({

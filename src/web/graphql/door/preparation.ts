@@ -30,6 +30,8 @@ export interface Asked {
   usesDatabase: boolean
   /** Its answer takes long to make. */
   isLarge: boolean
+  /** Fields that the answer may have, as far as that is known. */
+  cost: number
   /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
   state: EntitlementState | null
   /** What is reported, when that is all and it could be read; else null. */
@@ -146,7 +148,7 @@ export class Preparation {
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
-    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }
+    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, cost, state, report }
   }
 
   /**

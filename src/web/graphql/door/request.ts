@@ -39,6 +39,8 @@ export interface GraphqlAnswer {
   environmentId?: string
   /** It tells what was changed, so it is given however much its readers have not read. Absent: it may be refused. */
   isOfChange?: boolean
+  /** To be called when it is written, or given up: what it has is counted until then. Absent: it is short. */
+  release?: () => void
 }
 
 /** What a request asks for, as GraphQL over HTTP has it. */

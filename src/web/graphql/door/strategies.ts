@@ -1,13 +1,13 @@
 import type { ExecutionResult } from 'graphql'
 import type { AnswerBody } from '../../access/answer-body.js'
-import { turns } from '../../access/fair-turns.js'
-import { answerTooLarge, textOf } from '../operations/answer-text.js'
+import { answerTooLarge, shortTextOf } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
 import { answerAsSpecified } from './as-specified.js'
 import type { ErrorLog } from './error-log.js'
 import type { Execution } from './execution.js'
 import type { KeptAnswers } from './kept-answers.js'
+import { hold, type LongAnswerLimits, writeLong } from './long-answers.js'
 import type { Asked, Preparation } from './preparation.js'
 import { type GraphqlAnswer, type GraphqlRequest, jsonHeaders } from './request.js'
 
@@ -27,10 +27,14 @@ interface StrategyParts {
   execution: Execution
   errors: ErrorLog
   kept: KeptAnswers
+  limits: LongAnswerLimits
 }
 
+/** `written`: settles when the answer is; null: that is not waited for. */
+type Execute = (asked: Asked, written: Promise<void> | null) => ExecutionResult | Promise<ExecutionResult>
+
 /** The ways to an answer. The first one that is for a request answers it. */
-export function createStrategies({ preparation, execution, errors, kept }: StrategyParts): readonly Strategy[] {
+export function createStrategies({ preparation, execution, errors, kept, limits }: StrategyParts): readonly Strategy[] {
   /** Of a document that is one report of usage, when what is reported is just as the schema says: without graphql-js. */
   const report: Strategy = ({ asked }) => (asked?.report ? answered(asked, reported) : null)
 
@@ -45,26 +49,36 @@ export function createStrategies({ preparation, execution, errors, kept }: Strat
       errors,
     })
 
-  const reported = (asked: Asked) => execution.within(asked, asked.report!(asked.args.contextValue))
-  const executed = (asked: Asked) => execution.execute(asked)
+  const reported: Execute = (asked) => execution.within(asked, asked.report!(asked.args.contextValue))
+  const executed: Execute = (asked, written) => execution.execute(asked, written)
 
-  async function answered(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<GraphqlAnswer> {
+  async function answered(asked: Asked, execute: Execute): Promise<GraphqlAnswer> {
     return plainAnswer(await written(asked, execute))
   }
 
-  async function written(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<AnswerBody> {
-    const { operation, state, request, kind } = asked
+  async function written(asked: Asked, execute: Execute): Promise<AnswerBody> {
+    const { operation, state, request, kind, args } = asked
+    let end: (() => void) | undefined
+    const hasPlace = asked.isLarge && execute === executed
+    const ended = hasPlace ? new Promise<void>((resolve) => (end = resolve)) : null
     try {
-      const result = await resultOf(() => execute(asked))
+      const result = await resultOf(() => execute(asked, ended))
       // Of an answer without room there are errors in places that would only hide why.
       if (operation.room.isExceeded) throw answerTooLarge(kind === 'mutation')
-      const text = textOf(errors.ofResult(result, operation), operation.room, () => turns.take(operation.environmentId ?? ''))
+      const value = errors.ofResult(result, operation)
+      const text = shortTextOf(value, operation.room)
+      if (text === null) {
+        const { identity } = args.contextValue
+        return hold(await writeLong(value, { ...asked, identity, address: request.address, hasPlace }, limits), operation, limits)
+      }
       // The state that is held now may be a newer one than was read: then it does not know this answer.
-      if (state && !result.errors && typeof text === 'string') kept.keep(state, request.bodyText, text)
-      return await text
+      if (state && !result.errors) kept.keep(state, request.bodyText, text)
+      return text
     } catch (error) {
       const refused = operation.room.isExceeded ? answerTooLarge(kind === 'mutation') : error
       return JSON.stringify(errors.ofResult({ errors: [toGraphqlError(refused)] }, operation))
+    } finally {
+      end?.()
     }
   }
 

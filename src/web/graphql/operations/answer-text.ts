@@ -1,4 +1,5 @@
-import { atOnceLength, jsonPieces } from '../../../kernel/json-pieces.js'
+import { GraphQLError } from 'graphql'
+import { atOnceLength, jsonLengths, jsonPieces } from '../../../kernel/json-pieces.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { jsonLength } from '../../../kernel/weight.js'
 import { turnMs } from '../../access/fair-turns.js'
@@ -16,17 +17,81 @@ export const maxAnswerBytes = 8 * 2 ** 20
 export class AnswerRoom {
   #valueBytes = 0
   #textBytes = 0
+  /** Of values that were counted: one may be in many places. */
+  #weights: Map<object, number> | undefined
+  /** Ends when all that waits to be counted is. */
+  #weighing: Promise<void> | undefined
+  #turnEndsAt = 0
+  /** One for all that is left, with a place: of an error without one graphql-js makes another for each field, which takes longer than the answer had. */
+  #refusal: GraphQLError | undefined
 
-  /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
-  takeValue(value: unknown): void {
-    this.#valueBytes += jsonLength(value)
-    if (this.#valueBytes > maxAnswerBytes) throw answerTooLarge()
+  /**
+   * Counts a value of any size that is to be part of the answer: at once as long as that is short work, else in turns, which the promise waits for. Fails when
+   * there is no room for it.
+   */
+  takeValue(value: unknown, nextTurn: () => Promise<void>): Promise<void> | undefined {
+    if (this.isExceeded) throw this.#refuse()
+    if (typeof value !== 'object' || value === null) return void this.#count(jsonLength(value))
+    const known = this.#weights?.get(value)
+    if (known !== undefined) return void this.#count(known)
+    const length = this.#valueBytes < atOnceLength ? jsonLength(value, atOnceLength) : Number.POSITIVE_INFINITY
+    if (length > atOnceLength) return this.#takeInTurns(value, nextTurn)
+    this.#remember(value, length)
+    this.#count(length)
+    return undefined
+  }
+
+  /** One value after the other, so that a turn has more than one of them. */
+  #takeInTurns(value: object, nextTurn: () => Promise<void>): Promise<void> {
+    const taken = (this.#weighing ?? Promise.resolve()).then(async () => {
+      let length = 0
+      const known = this.#weights?.get(value)
+      const parts = known === undefined ? jsonLengths(value) : [known]
+      if (this.isExceeded) throw this.#refuse()
+      if (performance.now() >= this.#turnEndsAt) await this.#turn(nextTurn)
+      for (const part of parts) {
+        length += part
+        this.#count(part)
+        if (performance.now() >= this.#turnEndsAt) await this.#turn(nextTurn)
+      }
+      this.#remember(value, length)
+    })
+    this.#weighing = taken.catch(() => undefined)
+    return taken
+  }
+
+  async #turn(nextTurn: () => Promise<void>): Promise<void> {
+    await nextTurn()
+    this.#turnEndsAt = performance.now() + turnMs
+  }
+
+  #remember(value: object, length: number): void {
+    this.#weights ??= new Map()
+    this.#weights.set(value, length)
+  }
+
+  #count(bytes: number): void {
+    this.#valueBytes += bytes
+    if (this.#valueBytes > maxAnswerBytes) throw this.#refuse()
+  }
+
+  #refuse(): GraphQLError {
+    if (!this.#refusal) {
+      const problem = answerTooLarge()
+      this.#refusal = new GraphQLError(problem.message, { originalError: problem, path: [] })
+    }
+    return this.#refusal
   }
 
   /** Counts bytes of the text. Fails when there is no room for them. */
   takeText(bytes: number): void {
     this.#textBytes += bytes
     if (this.#textBytes > maxAnswerBytes) throw answerTooLarge()
+  }
+
+  /** About as much as the values that were counted have as text. */
+  get valueBytes(): number {
+    return this.#valueBytes
   }
 
   /** Whether more was to be part of the answer than there is room for. */
@@ -42,15 +107,21 @@ export function answerTooLarge(isChange = false): Problem {
   return invalidInput(message, { limit: maxAnswerBytes })
 }
 
-/** Plain data as JSON; what is large is written in turns, between which all others are served. Fails when there is no room for it. */
+/** Plain data as JSON; what is long is written in turns. Fails when there is no room for it. */
 export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): string | Promise<Buffer[]> {
-  if (jsonLength(value, atOnceLength) > atOnceLength) return inPieces(value, room, nextTurn)
+  return shortTextOf(value, room) ?? longTextOf(value, room, nextTurn)
+}
+
+/** Plain data as JSON; null: it is long. Fails when there is no room for it. */
+export function shortTextOf(value: object, room: AnswerRoom): string | null {
+  if (jsonLength(value, atOnceLength) > atOnceLength) return null
   const text = JSON.stringify(value)
   room.takeText(Buffer.byteLength(text))
   return text
 }
 
-async function inPieces(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<Buffer[]> {
+/** Plain data as JSON, written in turns, between which all others are served. Fails when there is no room for it. */
+export async function longTextOf(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<Buffer[]> {
   const pieces: Buffer[] = []
   let text = ''
   const encode = () => {

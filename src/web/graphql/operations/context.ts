@@ -95,8 +95,8 @@ export interface RequestContext {
   patience: Patience
   /** One instant for the whole answer. */
   now: EpochMs
-  /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
-  weigh(value: unknown): void
+  /** Counts a value of any size that is to be part of the answer; undefined: it is done. Fails when there is no room for it. */
+  weigh(value: unknown): Promise<void> | undefined
   loaders: Loaders
   /** Null: the answer is small. */
   turns: Turns | null
@@ -193,8 +193,8 @@ class OperationContext implements RequestContext {
     return this.#operation.patience ?? patienceOf(this.#operation.signal)
   }
 
-  weigh(value: unknown): void {
-    this.#operation.weigh?.(value)
+  weigh(value: unknown): Promise<void> | undefined {
+    return this.#operation.weigh?.(value)
   }
 
   get loaders(): Loaders {

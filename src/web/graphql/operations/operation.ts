@@ -1,6 +1,7 @@
 import type { Patience } from '../../../metering/intake/patience.js'
 import { newTraceId } from '../../../platform/context/tracing.js'
-import { AnswerRoom } from './answer-text.js'
+import { turns } from '../../access/fair-turns.js'
+import { AnswerRoom, answerTooLarge } from './answer-text.js'
 
 /** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
 export class Operation implements Patience {
@@ -10,6 +11,10 @@ export class Operation implements Patience {
   field: string | undefined
   /** It may have changed something, so its answer is given. */
   isChange = false
+  /** It was to have a long answer, and was refused it as others are not read. */
+  isUnread = false
+  /** To be called when its answer is written: what it has is counted until then. Undefined: it is short. */
+  release: (() => void) | undefined
   /** Of the first error. */
   code: string | undefined
   /** For its answer, and those to the other operations of the request. */
@@ -62,13 +67,16 @@ export class Operation implements Patience {
     return () => listeners.delete(listener)
   }
 
-  /** Counts a value of any size that is to be part of the answer. When there is no room for it, the rest is not worth making. */
-  weigh(value: unknown): void {
+  /** Counts a value of any size that is to be part of the answer, in turns when that takes long. When there is no room for it, the rest is not worth making. */
+  weigh(value: unknown): Promise<void> | undefined {
+    const refuse = (refusal: unknown): never => {
+      this.giveUp(answerTooLarge())
+      throw refusal
+    }
     try {
-      this.room.takeValue(value)
+      return this.room.takeValue(value, () => turns.take(this.environmentId ?? ''))?.catch(refuse)
     } catch (error) {
-      this.giveUp(error)
-      throw error
+      return refuse(error)
     }
   }
 

@@ -1,18 +1,19 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse } from 'graphql'
 import type { CatalogSizes } from '../../../../src/catalog/model/sizes.js'
-import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
 import type { Identity } from '../../../../src/web/access/auth.js'
-import { costPerKey, RateLimits } from '../../../../src/web/access/rate-limits.js'
+import { bytesPerField, costPerKey, RateLimits } from '../../../../src/web/access/rate-limits.js'
 import { UnreadAnswers } from '../../../../src/web/access/unread-answers.js'
 import { edgeDocuments } from '../../../../src/web/edge/documents.js'
 import { type EdgeOptions, openEdge } from '../../../../src/web/edge/edge.js'
-import { largeAnswersAtATime } from '../../../../src/web/graphql/door/execution.js'
+import { largeAnswers, largeAnswersAtATime } from '../../../../src/web/graphql/door/execution.js'
 import { maxCostAtOnce, prepareCost } from '../../../../src/web/graphql/door/limits.js'
 import { Turns } from '../../../../src/web/graphql/operations/turns.js'
 import { createSchema } from '../../../../src/web/graphql/schema.js'
@@ -30,12 +31,12 @@ const nothingSold: CatalogSizes = {
 }
 
 /** An edge whose customers hold as many entitlements as their names say (`3-…`), of one key; what it takes and gives back of the rates is noted. */
-function edgeOf({ timeoutMs = 20_000, sizes = nothingSold } = {}) {
+function edgeOf({ timeoutMs = 20_000, sizes = nothingSold, ofEach = {} as Partial<Entitlement> } = {}) {
   const states = new Map<string, EntitlementState>()
   const stateOf = (customerId: string) => {
     const known = states.get(customerId)
     if (known) return known
-    const entitlements = Array.from({ length: Number.parseInt(customerId, 10) }, (_, n) => boolean(`feature-${n}`))
+    const entitlements = Array.from({ length: Number.parseInt(customerId, 10) }, (_, n) => boolean(`feature-${n}`, ofEach))
     const made = state(1, entitlements, { customerId })
     states.set(customerId, made)
     return made
@@ -197,6 +198,25 @@ describe('a page of the edge', function () {
     const { ask, costs } = edgeOf({ sizes: sizesOf(1) })
     await ask('', { page: 'paywall' }).done
     expect(costs, 'of a small one').to.deep.equal([])
+  })
+
+  it('has a place and costs its bytes when it is long with few fields, and is refused to who owes', async () => {
+    const { ask, costs, spend } = edgeOf({ ofEach: { feature: { ...boolean('long').feature, displayName: 'x'.repeat(200_000) } } })
+    const ends: (() => void)[] = []
+    for (let n = 0; n < largeAnswersAtATime.ofOwner; n++)
+      void largeAnswers.run('e', () => new Promise<void>((resolve) => void ends.push(resolve)))
+    const waiting = ask('3-a')
+    try {
+      for (let round = 0; round < 100; round++) await nextRound()
+      expect(waiting.answer.status).to.equal(0)
+    } finally {
+      for (const end of ends) end()
+    }
+    const { status, body } = await waiting.done
+    expect(status).to.equal(200)
+    expect(costs).to.deep.equal([0, body!.length / bytesPerField])
+    spend(4 * costPerKey)
+    expect((await ask('3-b').done).status).to.equal(429)
   })
 
   it('costs its bytes when it is given again, and nothing to who has it', async () => {

@@ -7,6 +7,7 @@ import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Registry } from '../../../../../src/platform/metrics.js'
 import type { Identity } from '../../../../../src/web/access/auth.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
+import { UnreadAnswers } from '../../../../../src/web/access/unread-answers.js'
 import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import type { Services } from '../../../../../src/web/graphql/operations/context.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
@@ -69,6 +70,7 @@ function openDoor({
     announce: async () => {},
     log: silentLogger(),
     metrics: new Registry(),
+    unread: new UnreadAnswers(new Registry()),
     grow: () => false,
   })
   const ask = async (query: string, variables = {}) => {

@@ -8,6 +8,7 @@ import { checkEvent, checkReport, type ReportedUsage, type UsageEvent, type Usag
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Registry } from '../../../../../src/platform/metrics.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
+import { UnreadAnswers } from '../../../../../src/web/access/unread-answers.js'
 import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import { directReportOf } from '../../../../../src/web/graphql/door/reports.js'
 import type { GraphqlRequest } from '../../../../../src/web/graphql/door/request.js'
@@ -73,6 +74,7 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
     announce: () => Promise.reject(new Error('reports are announced by workers')),
     log: silentLogger(),
     metrics: new Registry(),
+    unread: new UnreadAnswers(new Registry()),
     grow: () => false,
   })
   return {

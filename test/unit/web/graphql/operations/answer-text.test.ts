@@ -73,9 +73,79 @@ describe('the text of an answer', () => {
   it('counts large values before there is a text', () => {
     const room = new AnswerRoom()
     const metadata = { note: 'x'.repeat(64_000) }
-    for (let n = 0; n < 120; n++) room.takeValue(metadata)
+    for (let n = 0; n < 120; n++) room.takeValue(metadata, nextTurn)
     expect(() => {
-      for (let n = 0; n < 20; n++) room.takeValue(metadata)
+      for (let n = 0; n < 20; n++) room.takeValue(metadata, nextTurn)
     }).to.throw(/larger/)
+  })
+
+  describe('counts a value', () => {
+    /** JSON of 60,000 characters, and how often it was read. */
+    const counted = () => {
+      const value = {
+        reads: 0,
+        get note() {
+          this.reads += 1
+          return 'x'.repeat(60_000)
+        },
+      }
+      return value
+    }
+    const never = () => Promise.reject(new Error('no turn is needed'))
+
+    it('once, in however many places it is', () => {
+      const room = new AnswerRoom()
+      const value = counted()
+      for (let n = 0; n < 100; n++) expect(room.takeValue(value, never)).to.equal(undefined)
+      expect(value.reads).to.equal(1)
+      expect(room.valueBytes).to.be.within(6_000_000, 6_010_000)
+    })
+
+    it('not at all when there is no room any more, and refuses it as the one before', async () => {
+      const room = new AnswerRoom()
+      const value = counted()
+      const refusalOf = (refused: unknown) => {
+        try {
+          for (let n = 0; n < 200; n++) room.takeValue(refused, never)
+        } catch (error) {
+          return error as GraphQLError
+        }
+        throw new Error('it was not refused')
+      }
+      const refusal = refusalOf(value)
+      const other = counted()
+      expect(refusalOf(other)).to.equal(refusal)
+      expect(other.reads).to.equal(0)
+      expect(refusal.path, 'graphql-js makes no other of it').to.deep.equal([])
+    })
+
+    it('in turns when there is much of them', async () => {
+      const room = new AnswerRoom()
+      const values = Array.from({ length: 100 }, counted)
+      const waiting: (() => void)[] = []
+      const taken = values.map((value) => room.takeValue(value, () => new Promise((resolve) => waiting.push(resolve))))
+      const read = () => values.filter(({ reads }) => reads > 0).length
+      await nextTurn()
+      // Two and a half are what is written at once.
+      expect([read(), waiting.length]).to.deep.equal([3, 1])
+      let isDone = false
+      const done = Promise.all(taken).then(() => (isDone = true))
+      while (!isDone) {
+        waiting.pop()?.()
+        await nextTurn()
+      }
+      await done
+      expect(values.map(({ reads }) => reads)).to.deep.equal(Array(100).fill(1))
+      expect(room.valueBytes).to.be.within(6_000_000, 6_010_000)
+    })
+
+    it('of many parts in turns, and no further than there is room', async () => {
+      const room = new AnswerRoom()
+      const parts = Array.from({ length: 500 }, counted)
+      const taken = room.takeValue(parts, nextTurn)!
+      expect(parts.filter(({ reads }) => reads > 0)).to.have.length(3)
+      expect(await taken.catch(({ message }: Error) => message)).to.match(/larger/)
+      expect(parts.filter(({ reads }) => reads > 0)).to.have.length.within(135, 145)
+    })
   })
 })
