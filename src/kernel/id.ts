@@ -44,7 +44,8 @@ export function checkRefId(value: string, field: string): string {
 /** What is wrong with the characters of an identifier, for a message that begins with its name; null: nothing. */
 export function identifierFault(value: string): string | null {
   // A character takes two units of a text at most, so that no long text need be counted.
-  const isLong = value.length > maxIdentifierLength && (value.length > 2 * maxIdentifierLength || characterCount(value) > maxIdentifierLength)
+  const isLong =
+    value.length > maxIdentifierLength && (value.length > 2 * maxIdentifierLength || characterCount(value) > maxIdentifierLength)
   if (isLong) return `has ${value.length} characters: at most ${maxIdentifierLength} are taken`
   // Halves of characters are none: they would become one, too. A megabyte of identifiers is looked at in some milliseconds.
   return !value.isWellFormed() || controlCharacter.test(value) ? 'contains a control character' : null

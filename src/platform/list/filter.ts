@@ -49,7 +49,9 @@ class FilterReader {
       throw invalidInput(`A filter may have at most ${maxComparisons} comparisons.`, { limit: maxComparisons })
     for (const [, operand] of operators) if (Array.isArray(operand)) this.#values += operand.length
     if (this.#values > maxFilterValues)
-      throw invalidInput(`The lists of a filter may have at most ${maxFilterValues} values, all of them together.`, { limit: maxFilterValues })
+      throw invalidInput(`The lists of a filter may have at most ${maxFilterValues} values, all of them together.`, {
+        limit: maxFilterValues,
+      })
     return all(operators.map(([operator, operand]) => comparison(field, column, operator, operand)))
   }
 }

@@ -33,7 +33,9 @@ describe('id', () => {
       for (const rest of [252, 253, 254, 255])
         for (const value of [odd + whole.repeat(rest), whole.repeat(rest) + odd]) {
           const isLong = [...value].length > 255
-          expect(identifierFault(value), `${JSON.stringify(odd)} and ${rest}`).to.match(isLong ? /^has \d+ characters/ : /control character/)
+          expect(identifierFault(value), `${JSON.stringify(odd)} and ${rest}`).to.match(
+            isLong ? /^has \d+ characters/ : /control character/,
+          )
         }
   })
 

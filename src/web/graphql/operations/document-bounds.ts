@@ -24,8 +24,6 @@ interface Use {
 
 /** A variable in a place of one kind, which it is held against once, however often the operation has it there; or JSON with variables. */
 interface DistinctUse extends Use {
-  /** Of the first one. */
-  path: string
   times: number
 }
 

@@ -222,7 +222,9 @@ describe('the bounds of inputs', () => {
       `query ($i: GetActiveSubscriptionsInput!${declared}) { ${Array.from({ length: uses }, (_, n) => `a${n}: getActiveSubscriptions(input: $i) { id }`).join(' ')} }`
     const asked = (count: number, id: string) => ({ i: { customerId: 'a', resourceIds: Array(count).fill(id) } })
     expect(problemOf(query(90), asked(1_000, 'b'))).to.equal(null)
-    expect(problemOf(query(100), asked(1_000, 'b'))?.message).to.include('"input.resourceIds').and.include('at most 100000 values')
+    expect(problemOf(query(100), asked(1_000, 'b'))?.message)
+      .to.include('"input.resourceIds')
+      .and.include('at most 100000 values')
     expect(problemOf(query(30), asked(1_000, 'b'.repeat(255)))).to.equal(null)
     expect(problemOf(query(40), asked(1_000, 'b'.repeat(255)))?.message).to.include('10000000 characters')
     const byDefault = (uses: number) => query(uses, ` = {customerId: "a", resourceIds: [${'"b", '.repeat(1_000)}]}`)
@@ -243,7 +245,8 @@ describe('the bounds of inputs', () => {
         return 'a'
       },
     }
-    const uses = (name: string) => Array.from({ length: 40 }, (_, n) => `${name}${n}: getActiveSubscriptions(input: $${name}) { id }`).join(' ')
+    const uses = (name: string) =>
+      Array.from({ length: 40 }, (_, n) => `${name}${n}: getActiveSubscriptions(input: $${name}) { id }`).join(' ')
     const text = `query ($a: GetActiveSubscriptionsInput!, $b: GetActiveSubscriptionsInput!) { ${uses('a')} ...F } fragment F on Query { ${uses('b')} }`
     expect(problemOf(text, { a: counted, b: counted })).to.equal(null)
     expect(looks).to.equal(2)
