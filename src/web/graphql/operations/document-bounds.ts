@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  type GraphQLArgument,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -37,6 +38,9 @@ interface Uses {
 /** Uses of variables for more than single values, inside of literals. One would be multiplied by each. */
 const maxNestedUses = 50
 
+/** Of the schema: the same for all documents. */
+const ofArguments = new WeakMap<GraphQLArgument, Checked>()
+
 /** The bounds of what a document takes. */
 export interface DocumentBounds {
   /** What is wrong with what is written in it; null: nothing. */
@@ -61,7 +65,6 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
     spreadsOf.set(current, [])
   }
   const types = new TypeInfo(schema)
-  const places = new Map<string, Checked>()
   const allowance = new Allowance()
   visit(
     document,
@@ -73,10 +76,10 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
         const field = types.getFieldDef()
         const argument = types.getArgument()
         // Those of directives are of no size.
-        if (!field?.args.includes(argument!)) return
-        const fullName = `${types.getParentType()!.name}.${field.name}.${name.value}`
-        const place = places.get(fullName) ?? checkedPlace(fullName, name.value, argument!.type)
-        places.set(fullName, place)
+        if (!argument || !field?.args.includes(argument)) return
+        const place =
+          ofArguments.get(argument) ?? checkedPlace(`${types.getParentType()!.name}.${field.name}.${name.value}`, name.value, argument.type)
+        ofArguments.set(argument, place)
         const found = value.kind === Kind.VARIABLE ? null : place.check(valueFromASTUntyped(value), allowance)
         if (found) breach ??= { path: name.value + found.path, fault: found.fault }
         for (const use of usesIn(value, place, name.value)) {
@@ -98,20 +101,22 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
     const uses = reachable(definition, spreadsOf).flatMap((key) => usesOf.get(key)!)
     ofOperation.set(definition, { distinct: distinctUses(uses), defaults: defaultsOf(definition) })
   }
-  return {
-    breach,
-    check(operation, variables) {
-      const uses = operation && ofOperation.get(operation)
-      if (!uses) return 0
-      const given = withDefaults(variables ?? {}, uses.defaults)
-      const allowance = new Allowance(operation.operation)
-      for (const { path, place, value, times } of uses.distinct) {
-        allowance.uses = times
-        const found = place.check(valueFromASTUntyped(value, given), allowance)
-        if (found) throw refusalOf({ path: path + found.path, fault: found.fault })
-      }
-      return allowance.cost
-    },
+  return { breach, check: checkOf(ofOperation) }
+}
+
+/** By itself, as it is kept with the document: what it is made with is not. */
+function checkOf(ofOperation: ReadonlyMap<OperationDefinitionNode, Uses>): DocumentBounds['check'] {
+  return (operation, variables) => {
+    const uses = operation && ofOperation.get(operation)
+    if (!uses) return 0
+    const given = withDefaults(variables ?? {}, uses.defaults)
+    const allowance = new Allowance(operation.operation)
+    for (const { path, place, value, times } of uses.distinct) {
+      allowance.uses = times
+      const found = place.check(valueFromASTUntyped(value, given), allowance)
+      if (found) throw refusalOf({ path: path + found.path, fault: found.fault })
+    }
+    return allowance.cost
   }
 }
 
