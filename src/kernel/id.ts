@@ -25,8 +25,8 @@ export function newId(): string {
   return v7({ msecs: lastMs, seq: sequence, random })
 }
 
-/** Halves of characters too, and what decoders put where bytes were no UTF-8: different ones would become one. */
-const controlCharacter = /[\p{Cc}\p{Surrogate}\ufffd]/u
+/** And what decoders put where bytes were no UTF-8: different ones would become one. */
+const controlCharacter = /[\p{Cc}\ufffd]/u
 
 export const maxIdentifierLength = 255
 
@@ -44,7 +44,19 @@ export function checkRefId(value: string, field: string): string {
 /** What is wrong with the characters of an identifier, for a message that begins with its name; null: nothing. */
 export function identifierFault(value: string): string | null {
   // A character takes two units of a text at most, so that no long text need be counted.
-  const isLong = value.length > maxIdentifierLength && (value.length > 2 * maxIdentifierLength || [...value].length > maxIdentifierLength)
+  const isLong =
+    value.length > maxIdentifierLength && (value.length > 2 * maxIdentifierLength || characterCount(value) > maxIdentifierLength)
   if (isLong) return `has ${value.length} characters: at most ${maxIdentifierLength} are taken`
-  return controlCharacter.test(value) ? 'contains a control character' : null
+  // Halves of characters are none: they would become one, too. A megabyte of identifiers is looked at in some milliseconds.
+  return !value.isWellFormed() || controlCharacter.test(value) ? 'contains a control character' : null
 }
+
+/** Those of two units count once; a half by itself does too. Nothing is made of the text, of which a request may have a thousand. */
+function characterCount(value: string): number {
+  let count = value.length
+  for (let at = 1; at < value.length; at++) if (isLowHalf(value.charCodeAt(at)) && isHighHalf(value.charCodeAt(at - 1))) count--
+  return count
+}
+
+const isHighHalf = (unit: number) => (unit & 0xfc00) === 0xd800
+const isLowHalf = (unit: number) => (unit & 0xfc00) === 0xdc00

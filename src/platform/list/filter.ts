@@ -5,7 +5,8 @@ import type { Comparison, Filter } from './request.js'
 
 /** A filter is a condition of one statement: this many comparisons are more than a person writes, and few enough to plan. */
 const maxComparisons = 200
-const maxValues = 1_000
+/** Of all lists of one filter. */
+export const maxFilterValues = 1_000
 
 /** The condition that a filter means; null, like false, for rows that do not pass. Fails with BAD_USER_INPUT when a comparison makes no sense. */
 export function filterCondition(filter: Filter | null | undefined, columns: Columns): Prisma.Sql {
@@ -14,6 +15,7 @@ export function filterCondition(filter: Filter | null | undefined, columns: Colu
 
 class FilterReader {
   #comparisons = 0
+  #values = 0
 
   read(filter: Filter, columns: Columns): Prisma.Sql {
     const conditions: Prisma.Sql[] = []
@@ -45,6 +47,11 @@ class FilterReader {
     this.#comparisons += operators.length
     if (this.#comparisons > maxComparisons)
       throw invalidInput(`A filter may have at most ${maxComparisons} comparisons.`, { limit: maxComparisons })
+    for (const [, operand] of operators) if (Array.isArray(operand)) this.#values += operand.length
+    if (this.#values > maxFilterValues)
+      throw invalidInput(`The lists of a filter may have at most ${maxFilterValues} values, all of them together.`, {
+        limit: maxFilterValues,
+      })
     return all(operators.map(([operator, operand]) => comparison(field, column, operator, operand)))
   }
 }
@@ -80,9 +87,9 @@ function comparison(field: string, column: Column, operator: string, operand: un
     case 'neq':
       return not(equal(column, [operand]))
     case 'in':
-      return equal(column, values(field, operand))
+      return equal(column, operand as unknown[])
     case 'notIn':
-      return not(equal(column, values(field, operand)))
+      return not(equal(column, operand as unknown[]))
     case 'between':
     case 'notBetween': {
       const { lower, upper } = operand as { lower: unknown; upper: unknown }
@@ -104,18 +111,13 @@ function identity(field: string, { sql, kind }: Column, operator: 'is' | 'isNot'
   return Prisma.sql`(${sql} IS ${not}${operand ? Prisma.sql`TRUE` : Prisma.sql`FALSE`})`
 }
 
-function values(field: string, operand: unknown): unknown[] {
-  const given = operand as unknown[]
-  if (given.length > maxValues)
-    throw invalidInput(`"${field}" takes a list of at most ${maxValues} values.`, { path: field, limit: maxValues })
-  return given
-}
-
 function equal({ sql, kind }: Column, operands: readonly unknown[]): Prisma.Sql {
   // An identifier of another form is nobody's.
   const possible = kind === 'uuid' ? operands.filter((operand) => uuid.test(String(operand))) : operands
   if (possible.length === 0) return Prisma.sql`FALSE`
-  return Prisma.sql`(${sql} IN (${Prisma.join(possible.map((operand) => bind(kind, operand)))}))`
+  // An index that has the order of the list too is followed for one value only when it is compared as one.
+  if (possible.length === 1) return Prisma.sql`(${sql} = ${bind(kind, possible[0])})`
+  return Prisma.sql`(${sql} = ANY (${bindAll(kind, possible)}))`
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -125,21 +127,26 @@ const asText = ({ sql, kind }: Column) => (kind === 'uuid' ? Prisma.sql`${sql}::
 /** PostgreSQL refuses a pattern that ends in an escape without a character. */
 const escapeTrailing = (pattern: string) => (/(^|[^\\])(\\\\)*\\$/.test(pattern) ? `${pattern}\\` : pattern)
 
+const types = {
+  text: Prisma.sql`text`,
+  uuid: Prisma.sql`uuid`,
+  time: Prisma.sql`timestamptz`,
+  integer: Prisma.sql`integer`,
+  boolean: Prisma.sql`boolean`,
+} satisfies Record<Column['kind'], Prisma.Sql>
+
 /** A value of a kind as a parameter. Times are epoch milliseconds. */
-export function bind(kind: Column['kind'], value: unknown): Prisma.Sql {
-  switch (kind) {
-    case 'time':
-      return Prisma.sql`${timeText(value as number)}::timestamptz`
-    case 'uuid':
-      return Prisma.sql`${value}::uuid`
-    case 'integer':
-      return Prisma.sql`${value}::integer`
-    case 'boolean':
-      return Prisma.sql`${value}::boolean`
-    case 'text':
-      if (String(value).includes('\0')) throw invalidInput('A text that is compared with must not have the character U+0000.')
-      return Prisma.sql`${value}::text`
-  }
+export const bind = (kind: Column['kind'], value: unknown): Prisma.Sql => Prisma.sql`${parameter(kind, value)}::${types[kind]}`
+
+/** Values of a kind as one parameter, however many: a statement has room for 65,535, and takes a while for each. */
+const bindAll = (kind: Column['kind'], values: readonly unknown[]): Prisma.Sql =>
+  Prisma.sql`${values.map((value) => parameter(kind, value))}::${types[kind]}[]`
+
+function parameter(kind: Column['kind'], value: unknown): unknown {
+  if (kind === 'time') return timeText(value as number)
+  if (kind === 'text' && String(value).includes('\0'))
+    throw invalidInput('A text that is compared with must not have the character U+0000.')
+  return value
 }
 
 /** PostgreSQL has no year 0 and writes years of five digits otherwise; no record is that old or that late. */

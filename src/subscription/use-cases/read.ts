@@ -36,8 +36,9 @@ export class SubscriptionReads {
     if (!customer) throw customerNotFound(customerRefId)
     const stored = await inSnapshot(this.#prisma, (db) => loadOpenSubscriptions(db, this.#catalog, environmentId, customer.id))
     const now = await this.#time.now(environmentId)
+    const named = resourceRefIds && new Set(resourceRefIds)
     return advance(stored, now).subscriptions.filter(
-      ({ status, resource }) => givesAccess(status) && (!resourceRefIds || (resource !== null && resourceRefIds.includes(resource.refId))),
+      ({ status, resource }) => givesAccess(status) && (!named || (resource !== null && named.has(resource.refId))),
     )
   }
 

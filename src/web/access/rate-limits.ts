@@ -108,7 +108,7 @@ function take(
 const tooManyRequests = 'Too many requests: slow down, and try again in a moment.'
 const tooManyBytes = 'Too many bytes: keep what was answered and ask with If-None-Match, or try again in a moment.'
 const tooMuchWork =
-  'Too many large answers, large bodies, new documents or strong checks: ask for fewer fields, shorter pages, by the same documents, or for cached checks, or try again in a moment.'
+  'Too many large answers, large bodies, long filters, new documents or strong checks: ask for fewer fields, shorter pages, by the same documents, or for cached checks, or try again in a moment.'
 
 function refuseFor(retryAfterMs: number, why: string): void {
   if (retryAfterMs > 0) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', why, { details: { retryAfterMs } })

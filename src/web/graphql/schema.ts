@@ -120,6 +120,7 @@ function guard(root: GraphQLObjectType): void {
     const enter = field[entry]!
     field[entry] = (source, args, context, info) => {
       authorize(context.identity, { operation: root.name, field: field.name, args }, context)
+      if (root.name === 'Query' && context.turns) return context.turns.begin(() => enter(source, args, context, info))
       if (root.name !== 'Mutation') return enter(source, args, context, info)
       context.forgetLoaded()
       return originating(new MutationOrigin(field.name, context), () => enter(source, args, context, info))

@@ -2,6 +2,7 @@ import { lookupsPerSecond } from '../../environment/key-lookups.js'
 import { maxTokenLength } from '../../environment/model/customer-token.js'
 import { maxIdentifierLength } from '../../kernel/id.js'
 import { headLimits, maxHealthConnections } from '../../platform/health.js'
+import { maxFilterValues } from '../../platform/list/filter.js'
 import { freshReadsAtATime } from '../../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../../web/access/admission.js'
 import {
@@ -28,7 +29,14 @@ import {
   maxTokens,
 } from '../../web/graphql/door/limits.js'
 import { maxAnswerBytes } from '../../web/graphql/operations/answer-text.js'
-import { maxJsonDepth as maxDepthOfField, maxJsonBytes, maxListItems, maxObjects } from '../../web/graphql/schema/bounds.js'
+import {
+  maxCharacters as maxCharactersOfValues,
+  maxJsonDepth as maxDepthOfField,
+  maxJsonBytes,
+  maxListItems,
+  maxObjects,
+  maxValues,
+} from '../../web/graphql/schema/bounds.js'
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../../web/http/connections.js'
 import { maxJsonDepth, maxJsonRunBytes, maxJsonTextBytes, maxJsonValues } from '../../web/http/json-shape.js'
@@ -101,6 +109,10 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       slowedDown,
       [defence, 'lets a customer have so many large answers a second'],
     ),
+    row('values of a large question, where they are used', 'as fields of large answers, 100 characters as one more', slowedDown, [
+      `${door}/large-answers.test.ts`,
+      'to questions with many values is begun in turns, and takes a point for each of them where it is used',
+    ]),
     row('fields of large pages of the edge', 'as those of large answers, and with their places', slowedDown, [
       'unit/web/edge/pages.test.ts',
       'is refused to who has had too many large ones, who is given small ones',
@@ -206,6 +218,16 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
       'hold of every JSON, in bytes, depth and what stands in it',
     ]),
     row('items of a list among variables', count(maxListItems), refused, [doorLimits, 'bound the lists of variables']),
+    row(
+      'values among variables, and their characters, in each place where they are used',
+      `${count(maxValues)}, ${count(maxCharactersOfValues)}`,
+      refused,
+      [`${operations}/document-bounds.test.ts`, 'hold of all values and characters of a request, in each place where they are used'],
+    ),
+    row('values in all lists of a filter', count(maxFilterValues), refused.replace(' before anything is done', ''), [
+      'unit/platform/list/filter.test.ts',
+      'takes so many values of all its lists together',
+    ]),
     row(
       'objects among variables, usage aside',
       `${count(maxObjects.query)} of a query, ${count(maxObjects.mutation)} of a mutation`,

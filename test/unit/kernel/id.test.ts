@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { checkRefId, newId } from '../../../src/kernel/id.js'
+import { checkRefId, identifierFault, newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 
 const cases: { identifiers: string[]; acceptedIdentifiers: string[] } = JSON.parse(readFileSync('test/cases/refused.json', 'utf8'))
@@ -25,6 +25,18 @@ describe('id', () => {
   it('counts characters, not UTF-16 units', () => {
     expect(() => checkRefId('😀'.repeat(256), 'customerId')).to.throw('255')
     expect(checkRefId('😀'.repeat(255), 'customerId')).to.have.length(510)
+  })
+
+  it('counts halves of characters as characters, wherever they stand', () => {
+    const [whole, high, low] = ['😀', '\ud83d', '\ude00'] as const
+    for (const odd of [high, low, low + high, high + high, low + low, high + high + low])
+      for (const rest of [252, 253, 254, 255])
+        for (const value of [odd + whole.repeat(rest), whole.repeat(rest) + odd]) {
+          const isLong = [...value].length > 255
+          expect(identifierFault(value), `${JSON.stringify(odd)} and ${rest}`).to.match(
+            isLong ? /^has \d+ characters/ : /control character/,
+          )
+        }
   })
 
   it('makes identifiers that grow with time', () => {

@@ -139,9 +139,11 @@ export class Preparation {
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
     const text = state && kept?.find(state, request.bodyText)
     if (text) return { text }
-    prepared.bounds.check(definition, variables)
+    const valueCost = prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
-    const { cost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
+    const { cost: fieldCost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
+    // A query makes something of all its values at once; mutations come one after the other, and their bodies are paid for.
+    const cost = fieldCost + (definition?.operation === 'query' ? valueCost : 0)
     const isLarge = cost > maxCostAtOnce
     if (cost > (state && isKnown ? maxFreeStateCost : maxCostAtOnce)) rateLimits.takeCost(identity, address, cost)
     const inTurns = isLarge || !isKnown ? new Turns(operation, () => turns.take(identity.environmentId)) : null

@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  type GraphQLArgument,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -22,15 +23,33 @@ interface Use {
   value: ValueNode
 }
 
+/** A variable in a place of one kind, which it is held against once, however often the operation has it there; or JSON with variables. */
+interface DistinctUse extends Use {
+  times: number
+}
+
+/** What an operation takes. */
+interface Uses {
+  distinct: DistinctUse[]
+  /** Its variables with their defaults; undefined: none. */
+  defaults: (readonly [variable: string, value: unknown])[]
+}
+
 /** Uses of variables for more than single values, inside of literals. One would be multiplied by each. */
 const maxNestedUses = 50
+
+/** Of the schema: the same for all documents. */
+const ofArguments = new WeakMap<GraphQLArgument, Checked>()
 
 /** The bounds of what a document takes. */
 export interface DocumentBounds {
   /** What is wrong with what is written in it; null: nothing. */
   breach: Breach | null
-  /** Holds the variables of an operation of it against the bounds. @throws Problem BAD_USER_INPUT */
-  check(operation: OperationDefinitionNode | undefined, variables: Variables | null | undefined): void
+  /**
+   * Holds the variables of an operation of it against the bounds. Answers what they cost in all places where they are used, in fields of an answer.
+   * @throws Problem BAD_USER_INPUT
+   */
+  check(operation: OperationDefinitionNode | undefined, variables: Variables | null | undefined): number
 }
 
 /** Of a valid document: found out once, so that a request is only compared. */
@@ -57,8 +76,10 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
         const field = types.getFieldDef()
         const argument = types.getArgument()
         // Those of directives are of no size.
-        if (!field?.args.includes(argument!)) return
-        const place = checkedPlace(`${types.getParentType()!.name}.${field.name}.${name.value}`, name.value, argument!.type)
+        if (!argument || !field?.args.includes(argument)) return
+        const place =
+          ofArguments.get(argument) ?? checkedPlace(`${types.getParentType()!.name}.${field.name}.${name.value}`, name.value, argument.type)
+        ofArguments.set(argument, place)
         const found = value.kind === Kind.VARIABLE ? null : place.check(valueFromASTUntyped(value), allowance)
         if (found) breach ??= { path: name.value + found.path, fault: found.fault }
         for (const use of usesIn(value, place, name.value)) {
@@ -74,25 +95,28 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
       },
     }),
   )
-  const ofOperation = new Map<OperationDefinitionNode, Use[]>()
+  const ofOperation = new Map<OperationDefinitionNode, Uses>()
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue
     const uses = reachable(definition, spreadsOf).flatMap((key) => usesOf.get(key)!)
-    ofOperation.set(definition, uses)
-    breach ??= defaultBreach(definition, uses)
+    ofOperation.set(definition, { distinct: distinctUses(uses), defaults: defaultsOf(definition) })
   }
-  return {
-    breach,
-    check(operation, variables) {
-      const uses = operation && ofOperation.get(operation)
-      if (!uses || !variables) return
-      const allowance = new Allowance(operation.operation)
-      for (const { path, place, value } of uses) {
-        const given = value.kind === Kind.VARIABLE ? variables[value.name.value] : valueFromASTUntyped(value, variables)
-        const found = place.check(given, allowance)
-        if (found) throw refusalOf({ path: path + found.path, fault: found.fault })
-      }
-    },
+  return { breach, check: checkOf(ofOperation) }
+}
+
+/** By itself, as it is kept with the document: what it is made with is not. */
+function checkOf(ofOperation: ReadonlyMap<OperationDefinitionNode, Uses>): DocumentBounds['check'] {
+  return (operation, variables) => {
+    const uses = operation && ofOperation.get(operation)
+    if (!uses) return 0
+    const given = withDefaults(variables ?? {}, uses.defaults)
+    const allowance = new Allowance(operation.operation)
+    for (const { path, place, value, times } of uses.distinct) {
+      allowance.uses = times
+      const found = place.check(valueFromASTUntyped(value, given), allowance)
+      if (found) throw refusalOf({ path: path + found.path, fault: found.fault })
+    }
+    return allowance.cost
   }
 }
 
@@ -122,15 +146,33 @@ function reachable(operation: OperationDefinitionNode, spreadsOf: ReadonlyMap<Op
   return [...found]
 }
 
-/** A default stands wherever its variable does. */
-function defaultBreach({ variableDefinitions = [] }: OperationDefinitionNode, uses: readonly Use[]): Breach | null {
-  const defaults = new Map(
-    variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue ? [[variable.name.value, defaultValue]] : [])),
-  )
-  for (const { path, place, value } of uses) {
-    const literal = value.kind === Kind.VARIABLE ? defaults.get(value.name.value) : undefined
-    const found = literal && place.check(valueFromASTUntyped(literal), new Allowance())
-    if (found) return { path: path + found.path, fault: found.fault }
+/** In the order of the document. */
+function distinctUses(uses: readonly Use[]): DistinctUse[] {
+  const distinct: DistinctUse[] = []
+  const ofPlaces = new Map<Checked, Map<string, DistinctUse>>()
+  for (const use of uses) {
+    const name = use.value.kind === Kind.VARIABLE ? use.value.name.value : null
+    const inPlace = ofPlaces.get(use.place) ?? new Map<string, DistinctUse>()
+    ofPlaces.set(use.place, inPlace)
+    const known = name === null ? undefined : inPlace.get(name)
+    if (known) {
+      known.times += 1
+      continue
+    }
+    const first = { ...use, times: 1 }
+    distinct.push(first)
+    if (name !== null) inPlace.set(name, first)
   }
-  return null
+  return distinct
+}
+
+const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Uses['defaults'] =>
+  variableDefinitions.map(({ variable, defaultValue }) => [variable.name.value, defaultValue && valueFromASTUntyped(defaultValue)])
+
+/** A default stands wherever a variable does that is not sent. */
+function withDefaults(variables: Variables, defaults: Uses['defaults']): Variables {
+  // Without a prototype, since a variable may be called as a property of one.
+  const given: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of defaults) given[name] = Object.hasOwn(variables, name) ? variables[name] : value
+  return given
 }

@@ -6,7 +6,7 @@ import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, 
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { isStorableText } from '../../../kernel/storable.js'
-import { type Bound, boundOf, maxJsonDepth, maxListItems, maxObjects, maxStrayBytes, maxValues } from '../schema/bounds.js'
+import { type Bound, boundOf, maxCharacters, maxJsonDepth, maxListItems, maxObjects, maxStrayBytes, maxValues } from '../schema/bounds.js'
 import { itemLists } from '../schema/item-lists.js'
 
 /** What is beyond its bound, and where: `input.customerId`. */
@@ -16,25 +16,39 @@ export interface Breach {
   fault: string
 }
 
-/** How many values may still come, of all that a request has. */
+/** How much may still come, of all that a request has. */
 export class Allowance {
+  /** In how many places what comes is used: it is looked at once, and counts in each. */
+  uses = 1
   #left = maxValues
+  #charactersLeft = maxCharacters
   #objectsLeft: number
 
   constructor(kind: keyof typeof maxObjects = 'mutation') {
     this.#objectsLeft = maxObjects[kind]
   }
 
-  /** False: there were too many. */
-  take(): boolean {
-    return --this.#left >= 0
+  /** What has come, in fields of an answer: what is done with a value takes about as long. */
+  get cost(): number {
+    return maxValues - this.#left + Math.floor((maxCharacters - this.#charactersLeft) / charactersPerField)
+  }
+
+  /** A value, with its characters when it is a text. False: there was too much. */
+  take(value: unknown): boolean {
+    this.#left -= this.uses
+    if (typeof value === 'string') this.#charactersLeft -= this.uses * value.length
+    return this.#left >= 0 && this.#charactersLeft >= 0
   }
 
   /** One that graphql-js makes something of. */
-  takeObject(): boolean {
-    return this.take() && --this.#objectsLeft >= 0
+  takeObject(object: object): boolean {
+    this.#objectsLeft -= this.uses
+    return this.take(object) && this.#objectsLeft >= 0
   }
 }
+
+/** As of a large body. */
+const charactersPerField = 100
 
 /** The bounds of one place where a value may stand. */
 export interface Checked {
@@ -111,7 +125,7 @@ function checkedObject(type: GraphQLInputObjectType, isOfItems: boolean): Checke
   const check: Checked['check'] = (value, allowance) => {
     if (value === null || value === undefined) return null
     if (typeof value !== 'object' || Array.isArray(value)) return breachOf(strayFault(value))
-    if (!(isOfItems ? allowance.take() : allowance.takeObject())) return breachOf(tooMany)
+    if (!(isOfItems ? allowance.take(value) : allowance.takeObject(value))) return breachOf(tooMany)
     let isKnown = true
     for (const name in value) {
       const field = fields.get(name)
@@ -136,17 +150,22 @@ type FaultOf = (value: unknown, allowance: Allowance) => string | null
 function leafFault(bound: Bound): FaultOf {
   switch (bound.is) {
     case 'identifier':
-      return (value) => (typeof value === 'string' ? identifierFault(value) : strayFault(value))
+      return counted((value) => (typeof value === 'string' ? identifierFault(value) : strayFault(value)))
     case 'text':
-      return (value) => (typeof value === 'string' ? textFault(value, bound.characters) : strayFault(value))
+      return counted((value) => (typeof value === 'string' ? textFault(value, bound.characters) : strayFault(value)))
     case 'typed':
-      return (value) => (typeof value === 'string' ? textFault(value, maxIdentifierLength) : strayFault(value))
+      return counted((value) => (typeof value === 'string' ? textFault(value, maxIdentifierLength) : strayFault(value)))
     case 'json':
       return (value, allowance) => jsonFault(value, bound, allowance)
     case 'checked later':
       return (value, allowance) => countFault(value, maxJsonDepth, allowance)
   }
 }
+
+const counted =
+  (faultOf: (value: unknown) => string | null): FaultOf =>
+  (value, allowance) =>
+    allowance.take(value) ? faultOf(value) : tooMany
 
 function textFault(value: string, characters: number): string | null {
   if (value.length > characters) return `has ${value.length} characters: at most ${characters} are taken`
@@ -160,7 +179,7 @@ function strayFault(value: unknown): string | null {
 }
 
 const broken = 'holds a character that is none (U+0000, or half of one): leave it out'
-const tooMany = `is more than a request may hold: at most ${maxValues} values are taken (and ${maxObjects.query} objects of a query), send several smaller requests`
+const tooMany = `is more than a request may hold: at most ${maxValues} values of ${maxCharacters} characters are taken (and ${maxObjects.query} objects of a query), each in every place where it is used: send several smaller requests`
 const tooLong = ({ length }: readonly unknown[]) => `has ${length} items: at most ${maxListItems} are taken, send several smaller requests`
 
 /** Whether it would fill an error that quotes it. */
@@ -177,6 +196,7 @@ function jsonFault(value: unknown, { bytes, depth }: { bytes: number; depth: num
   }
   const look = (inner: unknown, levels: number): string | null => {
     left -= 1
+    if (!allowance.take(inner)) return tooMany
     if (typeof inner === 'string') return ofText(inner)
     if (typeof inner === 'number') {
       left -= String(inner).length
@@ -185,7 +205,6 @@ function jsonFault(value: unknown, { bytes, depth }: { bytes: number; depth: num
     if (left < 0) return tooLarge
     if (typeof inner !== 'object' || inner === null) return null
     if (levels === 0) return `nests deeper than ${depth} levels`
-    if (!allowance.take()) return tooMany
     if (Array.isArray(inner)) {
       if (inner.length > maxListItems) return tooLong(inner)
       for (const item of inner) {
@@ -206,7 +225,7 @@ function jsonFault(value: unknown, { bytes, depth }: { bytes: number; depth: num
 
 /** Only how deep it is, and how much. */
 function countFault(value: unknown, levels: number, allowance: Allowance): string | null {
-  if (!allowance.take()) return tooMany
+  if (!allowance.take(value)) return tooMany
   if (typeof value !== 'object' || value === null) return null
   if (levels === 0) return `nests deeper than ${maxJsonDepth} levels`
   if (Array.isArray(value) && value.length > maxListItems) return tooLong(value)

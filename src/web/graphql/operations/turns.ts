@@ -63,6 +63,12 @@ export class Turns {
     })
   }
 
+  /** Has a field resolved in its turn: what is made of its arguments may take a while. */
+  async begin<T>(resolve: () => T): Promise<Awaited<T>> {
+    await this.#await(this.pause(), null)
+    return await resolve()
+  }
+
   /** Before what takes a while: resolves at once, or in the next turn when this one has lasted long enough. */
   pause(): Promise<void> {
     const paused = new Promise<void>((resolve) => this.#added.push(resolve))

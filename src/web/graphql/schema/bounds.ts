@@ -20,8 +20,12 @@ export type Bound =
 
 /** In a list, wherever it is. */
 export const maxListItems = 1_000
-/** All that is in the variables of a request: a thousand events have some tens of thousands. */
+/**
+ * All that is in the variables of a request, in each place where it is used, and the characters of its texts there: a thousand events have some tens of thousands,
+ * and a body half as many characters. A short document uses a variable a hundred times.
+ */
 export const maxValues = 100_000
+export const maxCharacters = 10_000_000
 /**
  * Objects of the schema's types among the variables, items of calls that report many aside: graphql-js and type-graphql take some 20 microseconds for each, in
  * one go. A filter has two for each comparison, and no more comparisons than a statement takes; an import has some for each of its customers.

@@ -187,6 +187,19 @@ describe('lists of the front door', () => {
     }
   })
 
+  it('take what is compared with in lists, and no more than a filter may have in all of them', async () => {
+    const named = await customers({ filter: { customerId: { in: [customerId(3), 'q"u\\o{t},e', customerId(7)] } } })
+    expect(idsOf(named)).to.deep.equal([customerId(7), customerId(3)])
+    expect((await customers({ filter: { customerId: { notIn: [customerId(3), customerId(7)] } } })).totalCount).to.equal(customerCount - 2)
+    const query = 'query($filter: CouponFilter) { coupons(filter: $filter) { totalCount } }'
+    const texts = Array.from({ length: 1_000 }, (_, n) => `text-${n}`)
+    expect((await door.ask(query, { filter: { refId: { in: texts } } })).data).to.deep.equal({ coupons: { totalCount: 0 } })
+    const tooMany = await door.ask(query, { filter: { and: Array(66).fill({ refId: { in: texts } }) } }, { 'x-api-key': door.clientKey })
+    expect(tooMany.errors?.map(({ message, extensions }) => [message, extensions.code])).to.deep.equal([
+      ['The lists of a filter may have at most 1000 values, all of them together.', 'BadUserInput'],
+    ])
+  })
+
   it('refuse what cannot be right, by name', async () => {
     const refused: [string, object][] = [
       ['{ customers(paging: {first: 101}) { totalCount } }', {}],

@@ -40,10 +40,12 @@ function openDoor({
   plans = [],
   held = heldState(0),
   isHeld = false,
+  listCoupons,
 }: {
   plans?: PackageVersion[]
   held?: ReturnType<typeof heldState>
   isHeld?: boolean
+  listCoupons?: () => Promise<object>
 }) {
   const versions = new Map(plans.map((version) => [version.id, version]))
   const inheritance = new Inheritance(versions)
@@ -53,6 +55,7 @@ function openDoor({
     clock: { now: () => 1_000 },
     entitlements: { state: async () => held },
     offers: {
+      listCoupons,
       plansOf: async () => plans,
       inherited: async (_: string, ids: string[]) => new Map(ids.map((id) => [id, inheritance.of(versions.get(id)!)])),
       sizes: async () => {
@@ -141,12 +144,38 @@ describe('a large answer', function () {
       const ask = openDoor({ held: heldState(1_000), isHeld })
       const { text, taken } = await ask(lists, question)
       expect(JSON.parse(text).data.entitlementsState.a39).to.have.length(1_000)
-      expect(taken.includes(1 + 40 * (1 + 1_000 * 4)), 'as far as it is known').to.equal(isHeld)
+      expect(taken.includes(1 + 40 * (1 + 1_000 * 4) + 2), 'as far as it is known').to.equal(isHeld)
       await expectShortSteps('state', () => ask(lists, question))
     }
     const many = `{ ${aliased(50, 'cachedEntitlements(query: { customerId: "acme" }) { isGranted }')} }`
     const ask = openDoor({ held: heldState(1_000) })
     await expectShortSteps('states', () => ask(many))
+  })
+
+  it('to questions with many values is begun in turns, and takes a point for each of them where it is used', async () => {
+    let served = 0
+    let isOver = false
+    const serve = () => {
+      served += 1
+      if (!isOver) setImmediate(serve)
+    }
+    const servedBefore: number[] = []
+    const listCoupons = async () => {
+      servedBefore.push(served)
+      // As long as a turn is.
+      for (const startedAt = performance.now(); performance.now() - startedAt < 9; );
+      return { rows: [], totalCount: async () => 0 }
+    }
+    const ask = openDoor({ listCoupons })
+    const document = (count: number) => `query($f: CouponFilter) { ${aliased(count, 'coupons(filter: $f) { totalCount }')} }`
+    const f = { refId: { in: Array.from({ length: 100 }, (_, index) => `coupon-${100 + index}`) } }
+    serve()
+    const { text, taken } = await ask(document(30), { f })
+    isOver = true
+    expect(JSON.parse(text).data.a29).to.deep.equal({ totalCount: 0 })
+    expect(new Set(servedBefore)).to.have.property('size', 30)
+    expect(taken).to.deep.equal([document(30).length, 30 * (11 + 2 + 100 + 10)])
+    expect((await ask(document(1), { f })).taken).to.deep.equal([])
   })
 
   it('is made of a state of few entitlements at once, and asks nobody how long the lists of the catalog are', async () => {

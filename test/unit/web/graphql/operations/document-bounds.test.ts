@@ -217,6 +217,42 @@ describe('the bounds of inputs', () => {
     }
   })
 
+  it('hold of all values and characters of a request, in each place where they are used', () => {
+    const query = (uses: number, declared = '') =>
+      `query ($i: GetActiveSubscriptionsInput!${declared}) { ${Array.from({ length: uses }, (_, n) => `a${n}: getActiveSubscriptions(input: $i) { id }`).join(' ')} }`
+    const asked = (count: number, id: string) => ({ i: { customerId: 'a', resourceIds: Array(count).fill(id) } })
+    expect(problemOf(query(90), asked(1_000, 'b'))).to.equal(null)
+    expect(problemOf(query(100), asked(1_000, 'b'))?.message)
+      .to.include('"input.resourceIds')
+      .and.include('at most 100000 values')
+    expect(problemOf(query(30), asked(1_000, 'b'.repeat(255)))).to.equal(null)
+    expect(problemOf(query(40), asked(1_000, 'b'.repeat(255)))?.message).to.include('10000000 characters')
+    const byDefault = (uses: number) => query(uses, ` = {customerId: "a", resourceIds: [${'"b", '.repeat(1_000)}]}`)
+    expect(problemOf(byDefault(90))).to.equal(null)
+    expect(problemOf(byDefault(100))?.message).to.include('at most 100000 values')
+    expect(problemOf(byDefault(100), asked(1, 'b')), 'what is sent takes the place of a default').to.equal(null)
+    const catalog = `mutation ($c: JSON!) { ${Array.from({ length: 100 }, (_, n) => `a${n}: applyCatalog(input: $c) { version }`).join(' ')} }`
+    const words = (count: number) => ({ c: Array.from({ length: count }, () => Array(900).fill('a')) })
+    expect(problemOf(catalog, words(1))).to.equal(null)
+    expect(problemOf(catalog, words(2))?.message).to.include('at most 100000 values')
+  })
+
+  it('are looked at once for each variable and kind of place, however often it is used there', () => {
+    let looks = 0
+    const counted = {
+      get customerId() {
+        looks += 1
+        return 'a'
+      },
+    }
+    const uses = (name: string) =>
+      Array.from({ length: 40 }, (_, n) => `${name}${n}: getActiveSubscriptions(input: $${name}) { id }`).join(' ')
+    const text = `query ($a: GetActiveSubscriptionsInput!, $b: GetActiveSubscriptionsInput!) { ${uses('a')} ...F } fragment F on Query { ${uses('b')} }`
+    expect(problemOf(text, { a: counted, b: counted })).to.equal(null)
+    expect(looks).to.equal(2)
+    expect(pathOf(text, { a: counted, b: { customerId: '' } })).to.equal('input.customerId')
+  })
+
   describe('in a document', () => {
     const long = 'x'.repeat(300)
     const read = (literal: string, variables = {}, declared = '') =>
@@ -236,6 +272,8 @@ describe('the bounds of inputs', () => {
       expect(read(literal, { c: 'a', r: 'b' }, declared)).to.equal(null)
       expect(read(literal, { c: 'a', r: long }, declared)).to.equal('input.resourceIds[1]')
       expect(read('{customerId: $c}', {}, `($c: String! = "${long}")`)).to.equal('input.customerId')
+      expect(read('{customerId: $c}', { c: 'a' }, `($c: String! = "${long}")`)).to.equal(null)
+      expect(read('{customerId: $__proto__}', JSON.parse(`{"__proto__": "${long}"}`), '($__proto__: String!)')).to.equal('input.customerId')
     })
     it('hold of what variables make of JSON together', () => {
       const update = (json: string, j: unknown) =>
@@ -244,6 +282,8 @@ describe('the bounds of inputs', () => {
       expect(update('{a: $j}', half)).to.equal(null)
       expect(update('{a: $j, b: [$j]}', half)).to.equal('input.additionalMetaData')
       expect(update(nestedJson(33), null)).to.equal('input.additionalMetaData')
+      const ofDefault = `mutation ($j: JSON = {a: "${'x'.repeat(40_000)}"}) { updateOneCustomer(input: {customerId: "a", additionalMetaData: {a: $j, b: $j}}) { id } }`
+      expect(pathOf(ofDefault)).to.equal('input.additionalMetaData')
     })
     it('do not let one variable be many', () => {
       const customers = (count: number) =>

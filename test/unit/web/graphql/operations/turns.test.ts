@@ -71,6 +71,20 @@ describe('an answer in turns', () => {
     expect(asked).to.be.below(20)
   })
 
+  it('begins nothing for whom nobody waits any more', async () => {
+    const operation = new Operation()
+    const turns = new Turns(operation, nextTurn)
+    const begun: number[] = []
+    const begin = (n: number) => {
+      begun.push(n)
+      if (n === 2) operation.giveUp(new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'the client hung up'))
+      return n
+    }
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((n) => turns.begin(() => begin(n))))
+    expect(begun).to.deep.equal([1, 2])
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+  })
+
   it('has one error for all that is left when it is given up: thousands of them would take longer than the answer had', async () => {
     const operation = new Operation()
     const rootValue = { things: [], names: null, maybe: Array.from({ length: 1_000 }, () => thing('x')) }
