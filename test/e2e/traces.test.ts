@@ -145,7 +145,7 @@ describe('traces', function () {
   })
 
   it('are those that answers and logs name', async () => {
-    const wrong = { input: { ...input, customerId: 'nobody-there' } }
+    const wrong = { input: { ...input, customerId: 'nobody-there', idempotencyKey: 'a-key-of-its-own' } }
     const { answer, headers } = await ask(report, wrong, { traceparent: traceparent(3) })
     const { extensions } = answer.errors![0]!
     expect(extensions).to.include({ code: 'CustomerNotFound', traceId: traceIdOf(3) })

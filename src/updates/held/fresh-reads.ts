@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { FairPlaces } from '../../environment/fair-places.js'
 import { beyondSignal } from '../../platform/context/within-signal.js'
@@ -45,8 +46,11 @@ export class FreshReads {
       this.#next.delete(key)
       return this.#read(environmentId, customerId, resourceId, spared)
     }
-    // In the next microtask: the fields of one document share a read of the same customer.
-    const answer = beyondSignal(() => Promise.resolve().then(() => this.#places.run(environmentId, begin)))
+    // When all that is at hand has been asked: the fields of one document, which begin one after the other, share a read of the same customer.
+    const answer = beyondSignal(async () => {
+      await turnOfTheLoop()
+      return this.#places.run(environmentId, begin)
+    })
     this.#next.set(key, answer)
     return answer
   }

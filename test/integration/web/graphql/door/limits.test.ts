@@ -17,7 +17,7 @@ describe('limits of the front door', () => {
 
   before(async function () {
     this.timeout(20_000)
-    door = await openFrontDoor({ limits: { perKey: 200, perCustomer: 5, operationTimeoutMs: 400 } })
+    door = await openFrontDoor({ limits: { perKey: 200, perCustomer: 5, operationTimeoutMs: 1_200 } })
     database = new pg.Client({ connectionString: door.databaseUrl })
     observer = new pg.Client({ connectionString: door.databaseUrl })
     await Promise.all([database.connect(), observer.connect()])
