@@ -7,7 +7,7 @@
  */
 import type pg from 'pg'
 import { type Db, Prisma } from '../platform/postgres.js'
-import { plainArray } from '../platform/sql.js'
+import { busyEnvironments, plainArray } from '../platform/sql.js'
 
 /** A customer that a worker has to itself for a while. */
 export interface DueEvaluation {
@@ -31,12 +31,7 @@ export async function leaseEvaluations(pool: pg.Pool, { limit, seconds }: { limi
   const { rows } = await pool.query<DueEvaluation>({
     name: 'changes_lease_evaluations',
     text: `
-      WITH RECURSIVE busy AS (
-        (SELECT environment_id FROM customer_evaluation ORDER BY environment_id LIMIT 1)
-        UNION ALL
-        SELECT (SELECT environment_id FROM customer_evaluation AS other WHERE other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-        FROM busy WHERE environment_id IS NOT NULL
-      ), due AS MATERIALIZED (
+      WITH RECURSIVE ${busyEnvironments('customer_evaluation', 'true').text}, due AS MATERIALIZED (
         SELECT waiting.* FROM busy CROSS JOIN LATERAL (
           SELECT environment_id, customer_id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM (
             SELECT environment_id, customer_id, due_at FROM customer_evaluation AS evaluation

@@ -1,7 +1,7 @@
 /** What raw SQL is sent with, and how values are written for it. */
 import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
-import type { Db } from './postgres.js'
+import { type Db, Prisma } from './postgres.js'
 
 /** A connection inside a transaction, or any one for reading. */
 export type Queryable = Pick<pg.Pool, 'query'>
@@ -44,4 +44,27 @@ export function callOf(
 ): { name: string; text: string; values: unknown[] } {
   const named = Object.keys(parameters).map((parameter, index) => `${parameter} => $${index + 1}`)
   return { name, text: `SELECT ${outs} FROM ${name}(${named.join()})`, values: Object.values(parameters) }
+}
+
+/**
+ * `busy AS (…)`, after WITH RECURSIVE: the environments (`environment_id`) that have rows of the table for which the condition holds, in their order, and a last
+ * row of null. Each is found by a step in an index that begins with the environment, however many rows the others have: so each can be given its turn.
+ * @param condition  names columns of the table without it; an index must have it
+ * @param range      from which environment to which; absent: all
+ */
+export function busyEnvironments(table: string, condition: string, range?: { from: string; to: string }): Prisma.Sql {
+  const rows = Prisma.raw(`SELECT environment_id FROM ${table}`)
+  const holds = Prisma.raw(condition)
+  const [first, next] = range
+    ? [
+        Prisma.sql` AND environment_id BETWEEN ${range.from}::uuid AND ${range.to}::uuid`,
+        Prisma.sql` AND environment_id <= ${range.to}::uuid`,
+      ]
+    : [Prisma.empty, Prisma.empty]
+  return Prisma.sql`busy AS (
+      (${rows} WHERE ${holds}${first} ORDER BY environment_id LIMIT 1)
+      UNION ALL
+      SELECT (${rows} WHERE ${holds} AND environment_id > busy.environment_id${next} ORDER BY environment_id LIMIT 1)
+      FROM busy WHERE environment_id IS NOT NULL
+    )`
 }

@@ -1,6 +1,7 @@
 /** What time alone makes due for billing: by environment, so that one with much of it leaves the others their turn. */
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 
 /** An invoice that is to be taken back, because nobody has paid it in time. */
 export interface Overdue {
@@ -26,18 +27,9 @@ export const rangeOf = (environmentId: string | null): { from: string; to: strin
 
 /** First payments whose deadline has passed: of each environment in turn those that are overdue for longest. */
 export async function findOverduePayments(db: Db, limit: number, environmentId: string | null): Promise<Overdue[]> {
-  const { from, to } = rangeOf(environmentId)
+  const range = rangeOf(environmentId)
   const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM subscription_billing
-       WHERE payment_due_at IS NOT NULL AND environment_id BETWEEN ${from}::uuid AND ${to}::uuid ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM subscription_billing AS other
-        WHERE other.payment_due_at IS NOT NULL AND other.environment_id > busy.environment_id AND other.environment_id <= ${to}::uuid
-        ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('subscription_billing', 'payment_due_at IS NOT NULL', range)}
     SELECT due.environment_id, due.subscription_id, invoice.customer_id, invoice.id AS invoice_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
@@ -56,18 +48,9 @@ export async function findOverduePayments(db: Db, limit: number, environmentId: 
 
 /** Invoices of running subscriptions whose payment has been missing for longer than `days`; in the same order. */
 export async function findUncollected(db: Db, days: number, limit: number, environmentId: string | null): Promise<Overdue[]> {
-  const { from, to } = rangeOf(environmentId)
+  const range = rangeOf(environmentId)
   const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM invoice
-       WHERE failed_since IS NOT NULL AND environment_id BETWEEN ${from}::uuid AND ${to}::uuid ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM invoice AS other
-        WHERE other.failed_since IS NOT NULL AND other.environment_id > busy.environment_id AND other.environment_id <= ${to}::uuid
-        ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('invoice', 'failed_since IS NOT NULL', range)}
     SELECT due.environment_id, due.subscription_id, due.customer_id, due.id AS invoice_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
@@ -87,18 +70,9 @@ export async function findLateUsageDue(
   limit: number,
   environmentId: string | null,
 ): Promise<{ environmentId: string; subscriptionId: string }[]> {
-  const { from, to } = rangeOf(environmentId)
+  const range = rangeOf(environmentId)
   const rows = await db.$queryRaw<{ environment_id: string; subscription_id: string }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM subscription_billing
-       WHERE late_usage_due_at IS NOT NULL AND environment_id BETWEEN ${from}::uuid AND ${to}::uuid ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM subscription_billing AS other
-        WHERE other.late_usage_due_at IS NOT NULL AND other.environment_id > busy.environment_id AND other.environment_id <= ${to}::uuid
-        ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('subscription_billing', 'late_usage_due_at IS NOT NULL', range)}
     SELECT due.environment_id, due.subscription_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0

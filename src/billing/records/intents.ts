@@ -2,6 +2,7 @@ import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { EndsBy } from '../rules/billing.js'
 import { rangeOf } from './due.js'
@@ -95,22 +96,13 @@ export async function findWaiting(
     limit,
   }: { environmentId: string | null; underWay: readonly Waiting[]; mostOfOne: number; limit: number },
 ): Promise<Waiting[]> {
-  const { from, to } = rangeOf(environmentId)
+  const range = rangeOf(environmentId)
   const [environments, subscriptions, payers] = (['environmentId', 'subscriptionId', 'customerId'] as const).map((key) =>
     underWay.map((one) => one[key]),
   )
   // The time of each environment is found out first: asked in the condition it would be asked for each call, and no index could be gone by.
   const rows = await db.$queryRaw<Pick<IntentRow, 'environment_id' | 'subscription_id' | 'customer_id'>[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM billing_intent
-       WHERE state = 'WAITING' AND environment_id BETWEEN ${from}::uuid AND ${to}::uuid ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM billing_intent AS other
-        WHERE other.state = 'WAITING' AND other.environment_id > busy.environment_id AND other.environment_id <= ${to}::uuid
-        ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('billing_intent', "state = 'WAITING'", range)}
     SELECT environment.id AS environment_id, found.subscription_id, found.customer_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now, clock_timestamp() AS real_now,

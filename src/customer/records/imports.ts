@@ -1,6 +1,7 @@
 import { recordAudit } from '../../audit/record/record.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 
 export type ImportKind = 'CUSTOMERS' | 'SUBSCRIPTIONS'
 export type ImportItemStatus = 'PENDING' | 'DONE' | 'FAILED'
@@ -172,14 +173,7 @@ export async function settleItem(
 /** Of each environment the oldest unfinished one that nobody has worked on for a while; the oldest of them first. */
 export async function findAbandoned(db: Db, limit: number): Promise<{ environmentId: string; importId: string }[]> {
   const rows = await db.$queryRaw<{ environment_id: string; id: string }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM import_job WHERE finished_at IS NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM import_job AS other
-        WHERE other.finished_at IS NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('import_job', 'finished_at IS NULL')}
     SELECT busy.environment_id, abandoned.id FROM busy CROSS JOIN LATERAL (
       SELECT id FROM import_job AS job
       WHERE job.environment_id = busy.environment_id AND finished_at IS NULL

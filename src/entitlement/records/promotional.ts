@@ -5,6 +5,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 import { auditedPromotional, type PromotionalFacts } from '../rules/audited.js'
 import { type PromotionalEntitlement, promotionalStatusAt } from '../rules/promotional.js'
 
@@ -129,14 +130,7 @@ export async function settleDue(db: Db, environmentId: string, customerId: strin
 /** Seconds since the oldest end that was not told, by the real time; 0: all were. */
 export async function dueLagSeconds(db: Db): Promise<number> {
   const [row] = await db.$queryRaw<{ seconds: number | null }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM promotional_entitlement AS other
-        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('promotional_entitlement', 'due_at IS NOT NULL')}
     SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(oldest.due_at)))::float8 AS seconds
     FROM busy CROSS JOIN LATERAL (
       SELECT due_at FROM promotional_entitlement AS promotion
@@ -151,14 +145,7 @@ export async function dueLagSeconds(db: Db): Promise<number> {
  */
 export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM promotional_entitlement WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM promotional_entitlement AS other
-        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('promotional_entitlement', 'due_at IS NOT NULL')}
     SELECT environment.id AS environment_id, due.customer_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0

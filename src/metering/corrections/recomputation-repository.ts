@@ -1,6 +1,6 @@
 /** Raw SQL of recomputations: what is to be counted anew, and how far it is. */
 import type { EpochMs } from '../../kernel/clock.js'
-import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
+import { busyEnvironments, endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
 
 export interface Recomputation {
   id: string
@@ -139,14 +139,7 @@ const mostLookedAt = 20
 export async function claimRecomputation(db: Queryable, after: string): Promise<ClaimedRecomputation | null> {
   const { rows } = await db.query<{ environment_id: string; id: string }>({
     text: `
-      WITH RECURSIVE busy AS (
-        (SELECT environment_id FROM usage_recomputation WHERE finished_at IS NULL ORDER BY environment_id LIMIT 1)
-        UNION ALL
-        SELECT (
-          SELECT environment_id FROM usage_recomputation AS other
-          WHERE other.finished_at IS NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-        FROM busy WHERE environment_id IS NOT NULL
-      )
+      WITH RECURSIVE ${busyEnvironments('usage_recomputation', 'finished_at IS NULL').text}
       SELECT busy.environment_id, due.id FROM busy CROSS JOIN LATERAL (
         SELECT id, row_number() OVER (ORDER BY due_at) AS place FROM (
           SELECT id, due_at FROM usage_recomputation AS work

@@ -1,5 +1,6 @@
 import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 
 /**
  * Customers with a subscription that is due by the clock of its environment, of each environment in turn: by turns those that have waited longest and those
@@ -9,14 +10,7 @@ import { type Db, Prisma } from '../../platform/postgres.js'
 export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
   const half = Math.ceil(limit / 2)
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM subscription WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM subscription AS other
-        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('subscription', 'due_at IS NOT NULL')}
     SELECT environment.id AS environment_id, due.customer_id
     FROM (
       SELECT environment_id AS id, to_timestamp(environment_clock(environment_id) / 1000.0) AS now FROM busy WHERE environment_id IS NOT NULL OFFSET 0
@@ -39,14 +33,7 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
 /** Seconds since the oldest due subscription came due, by the real time; 0: none is. */
 export async function dueLagSeconds(db: Db): Promise<number> {
   const [row] = await db.$queryRaw<{ seconds: number | null }[]>(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM subscription WHERE due_at IS NOT NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM subscription AS other
-        WHERE other.due_at IS NOT NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('subscription', 'due_at IS NOT NULL')}
     SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(oldest.due_at)))::float8 AS seconds
     FROM busy CROSS JOIN LATERAL (
       SELECT due_at FROM subscription AS s

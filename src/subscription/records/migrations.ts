@@ -1,6 +1,7 @@
 import type { PublishedVersion } from '../../catalog/service.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { busyEnvironments } from '../../platform/sql.js'
 
 /** Existing subscriptions are to move to the versions. Older ones that they were still moving to are left for these. */
 export async function startMigrations(db: Db, environmentId: string, published: readonly PublishedVersion[]): Promise<void> {
@@ -27,14 +28,7 @@ export async function openMigrations(db: Db, { except, limit }: { except: readon
   const rows = await db.$queryRaw<
     { environment_id: string; id: string; package_id: string; version_number: number; is_counted: boolean }[]
   >(Prisma.sql`
-    WITH RECURSIVE busy AS (
-      (SELECT environment_id FROM package_migration WHERE finished_at IS NULL ORDER BY environment_id LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT environment_id FROM package_migration AS other
-        WHERE other.finished_at IS NULL AND other.environment_id > busy.environment_id ORDER BY other.environment_id LIMIT 1)
-      FROM busy WHERE environment_id IS NOT NULL
-    )
+    WITH RECURSIVE ${busyEnvironments('package_migration', 'finished_at IS NULL')}
     SELECT busy.environment_id, open.id, open.package_id, version.version_number, open.is_counted
     FROM busy CROSS JOIN LATERAL (
       SELECT id, package_id, package_version_id, created_at, total > 0 OR migrated > 0 AS is_counted FROM package_migration AS migration

@@ -1,5 +1,6 @@
 /** The statements in the files of the code, as PostgreSQL's parser takes them. */
 import { parsePlPgSQLSync, parseSync } from 'libpg-query'
+import { busyEnvironments } from '../../../src/platform/sql.js'
 import { type Schema, type Template, tableUses, templatesOf } from '../table-use.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the tree of PostgreSQL's parser
@@ -51,8 +52,10 @@ function readTemplate({ parts, holes }: Template, source: string, templates: rea
   return null
 }
 
-/** What a name or call in a hole is: a string or template that it is given in the same file. */
+/** What a name or call in a hole is: a string or template that it is given in the same file, or what `busyEnvironments` makes. */
 function knownText(hole: string, source: string, templates: readonly Template[]): string | null {
+  const busy = hole.match(/^busyEnvironments\('(\w+)', (['"])(.*?)\2(, )?/)
+  if (busy) return busyEnvironments(busy[1]!, busy[3]!, busy[4] ? { from: '', to: '' } : undefined).text
   const name = hole.match(/^(?:this\.)?#?(\w+)(?:\(.*\))?$/)?.[1]
   const given =
     name &&
