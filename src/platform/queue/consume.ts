@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type Queue, UnrecoverableError, Worker } from 'bullmq'
 import { shareOf } from '../../kernel/crowd.js'
-import { OwnedWork } from '../../kernel/owned-work.js'
 import { Problem } from '../../kernel/problem.js'
+import { Tally } from '../../kernel/tally.js'
 import { type TracedJob, traceIdOfJob, workTraced } from '../context/job-trace.js'
 import { setAsideUnreadable } from '../dead-letters.js'
 import type { Readiness } from '../health.js'
@@ -57,10 +57,10 @@ export function consume<T extends { v: number }>(
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
   let inWork = 0
-  const owned = new OwnedWork()
+  const owned = new Tally()
   /** BullMQ takes jobs while fewer are in work than may be. */
   const count = (owner: string, by: 1 | -1): number => {
-    const ofOwner = owned.count(owner, by)
+    const ofOwner = owned.add(owner, by)
     worker.concurrency = Math.min(owners!.mostJobs, concurrency + owned.more)
     progress.heldSince = owned.more === 0 ? null : (progress.heldSince ?? performance.now())
     return ofOwner

@@ -1,4 +1,6 @@
 import { FairPlaces } from '../../environment/fair-places.js'
+import { shareOf } from '../../kernel/crowd.js'
+import { Tally } from '../../kernel/tally.js'
 import { mostBytesPerCall, type SqsSender } from '../../platform/cloud/sqs-sender.js'
 import type { Logger } from '../../platform/logger.js'
 import type { QueueMessage } from '../wire/queue-message.js'
@@ -22,8 +24,7 @@ export class SqsFeeds {
   readonly #places = new FairPlaces({ inAll: queuesAtOnce, ofOwner: 1 })
   readonly #awayUntil = new Map<string, number>()
   /** By queue. */
-  readonly #heldBytes = new Map<string, number>()
-  #heldInAll = 0
+  readonly #heldBytes = new Tally()
 
   constructor({ sender, log, mostBytes = mostHeldBytes }: { sender: Pick<SqsSender, 'send'>; log: Logger; mostBytes?: number }) {
     this.#sender = sender
@@ -36,29 +37,21 @@ export class SqsFeeds {
     if (this.#isAway(url)) return false
     const bodies = messages.map(bodyOf)
     const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
-    const own = this.#heldBytes.get(url) ?? 0
-    // Half of what the others leave: however many are slow, there is room for one more.
-    if (own + bytes > (this.#mostHeldBytes - (this.#heldInAll - own)) / 2) {
+    const own = this.#heldBytes.of(url)
+    if (own + bytes > shareOf({ most: this.#mostHeldBytes, taken: this.#heldBytes.inAll, own })) {
       this.#log.warn({ queueUrl: url, heldBytes: own, bytes }, 'a queue of SQS is too slow for what a persistent cache is told')
       return false
     }
-    this.#hold(url, bytes)
+    this.#heldBytes.add(url, bytes)
     try {
       return await this.#places.run(url, () => this.#send(url, bodies))
     } finally {
-      this.#hold(url, -bytes)
+      this.#heldBytes.add(url, -bytes)
     }
   }
 
   #isAway(url: string): boolean {
     return performance.now() < (this.#awayUntil.get(url) ?? 0)
-  }
-
-  #hold(url: string, bytes: number): void {
-    this.#heldInAll += bytes
-    const held = (this.#heldBytes.get(url) ?? 0) + bytes
-    if (held > 0) this.#heldBytes.set(url, held)
-    else this.#heldBytes.delete(url)
   }
 
   async #send(url: string, bodies: readonly string[]): Promise<boolean> {

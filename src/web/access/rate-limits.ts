@@ -21,6 +21,8 @@ export const strongReadCost = { compared: 1_000, built: 5_000 }
 export const pageBytesPerAddress = 16 * 2 ** 20
 /** Bytes of what is there already that are given in the time of a point, with room to spare: a MB takes about half a millisecond to write. */
 export const bytesPerPoint = 1_000
+/** Characters of what is sent that are read and checked in the time of a field of an answer. */
+export const charactersPerField = 100
 /** Bytes of an answer that is made that a field of it accounts for: most have some 20. A MB of few fields, which is JSON, takes 2 to 25 ms to count and write. */
 export const bytesPerField = 100
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */

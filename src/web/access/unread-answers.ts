@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { unavailable } from '../../kernel/problem.js'
+import { Tally } from '../../kernel/tally.js'
 import { type Registry, showKept } from '../../platform/metrics.js'
 
 /** Of answers that were written and that nobody has taken yet. */
@@ -15,25 +16,24 @@ export const tooMuchUnread = () =>
 
 /** Counts the bytes of long answers that are made, and of all that wait for their readers. Who asks for much and reads none of it is refused more. */
 export class UnreadAnswers {
-  #bytes = 0
-  readonly #ofOwner = new Map<string, number>()
+  readonly #bytes = new Tally()
   readonly #ofSocket = new WeakMap<Socket, Set<() => void>>()
 
   /** `what`: as metrics name them. */
   constructor(metrics: Registry, what = 'unread answers') {
-    showKept(metrics, what, () => this.#bytes)
+    showKept(metrics, what, () => this.#bytes.inAll)
   }
 
   /** Whether an answer may be written. `owner`: the environment, or who has shown none; undefined: nobody's that is known. */
   hasRoom(bytes: number, owner = ''): boolean {
     if (bytes <= shortAnswerBytes) return true
-    return this.#bytes + bytes <= maxBytes && (this.#ofOwner.get(owner) ?? 0) + bytes <= maxBytesOfOwner
+    return this.#bytes.inAll + bytes <= maxBytes && this.#bytes.of(owner) + bytes <= maxBytesOfOwner
   }
 
   /** Counts what was made and is not written yet. Answers what ends that. */
   hold(bytes: number, owner = ''): () => void {
-    this.#count(owner, bytes)
-    return () => this.#count(owner, -bytes)
+    this.#bytes.add(owner, bytes)
+    return () => void this.#bytes.add(owner, -bytes)
   }
 
   /** To be called when the response has been ended. Nearly all answers are taken at once by then, and cost nothing more. */
@@ -41,10 +41,10 @@ export class UnreadAnswers {
     const bytes = response.writableLength
     const { socket } = response.req
     if (bytes === 0 || response.closed || socket.destroyed) return
-    this.#count(owner, bytes)
+    this.#bytes.add(owner, bytes)
     const unread = this.#unreadOn(socket)
     const end = () => {
-      if (unread.delete(end)) this.#count(owner, -bytes)
+      if (unread.delete(end)) this.#bytes.add(owner, -bytes)
     }
     unread.add(end)
     response.once('close', end)
@@ -62,12 +62,5 @@ export class UnreadAnswers {
       unread = all
     }
     return unread
-  }
-
-  #count(owner: string, bytes: number): void {
-    this.#bytes += bytes
-    const ofOwner = (this.#ofOwner.get(owner) ?? 0) + bytes
-    if (ofOwner > 0) this.#ofOwner.set(owner, ofOwner)
-    else this.#ofOwner.delete(owner)
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { shareOf } from '../../kernel/crowd.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { Tally } from '../../kernel/tally.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
 import { JsonShape } from './json-shape.js'
@@ -38,15 +39,15 @@ export interface Body {
 
 /** The bodies that are arriving or being answered in this process, in bytes: nobody has more of its memory than its share. */
 export class Bodies {
-  /** By key or customer, and by environment. */
-  readonly #byOwner = new Map<string, number>()
+  /** Of keys or customers. */
+  readonly #ofSender = new Tally()
+  readonly #ofEnvironment = new Tally()
   readonly #timeoutMs: number
   readonly #refused: Counter
-  #bytes = 0
 
   constructor({ metrics, timeoutMs = bodyTimeoutMs }: { metrics: Registry; timeoutMs?: number }) {
     this.#timeoutMs = timeoutMs
-    const bytes = () => this.#bytes
+    const bytes = () => this.#ofEnvironment.inAll
     new Gauge({
       name: 'tollgate_held_body_bytes',
       help: 'Bodies of HTTP requests that are arriving or being answered',
@@ -70,7 +71,10 @@ export class Bodies {
   ): Promise<Body> {
     const sender = customerId === null ? keyId : environmentId + customerId
     const share = customerId === null ? maxHeldBytesPerKey : maxHeldBytesPerCustomer
-    const owners = [sender, environmentId]
+    const take = (more: number) => {
+      this.#ofSender.add(sender, more)
+      this.#ofEnvironment.add(environmentId, more)
+    }
     // Gone while its key was looked up: nothing of it will be heard any more.
     if (request.destroyed) return Promise.reject(new Aborted())
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(this.#refuse('size', tooLarge()))
@@ -82,7 +86,7 @@ export class Bodies {
       let early: Buffer[] = []
       let slow: NodeJS.Timeout | undefined
       const release = () => {
-        if (taken > 0) this.#take(owners, -taken)
+        if (taken > 0) take(-taken)
         taken = 0
       }
       const fail = (reason: string, problem: Problem) => {
@@ -103,11 +107,11 @@ export class Bodies {
         if (!text.add(chunk)) return fail('encoding', notUtf8())
         if (bytes <= smallBytes) return void early.push(chunk)
         const held = text.bytes + pieces * bytesPerPiece
-        this.#take(owners, held - taken)
+        take(held - taken)
         taken = held
-        if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
-        const own = this.#byOwner.get(environmentId)!
-        if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
+        if (this.#ofSender.of(sender) > share) return fail('share', tooMuchOfOne(share))
+        const own = this.#ofEnvironment.of(environmentId)
+        if (own > shareOf({ most: maxHeldBytes, taken: this.#ofEnvironment.inAll, own })) return fail('memory', tooMuchArriving())
         shape ??= new JsonShape()
         for (const part of [...early, chunk]) {
           const tooMuch = shape.add(part)
@@ -128,15 +132,6 @@ export class Bodies {
         reject(new Aborted(error))
       })
     })
-  }
-
-  #take(owners: readonly string[], bytes: number): void {
-    this.#bytes += bytes
-    for (const owner of owners) {
-      const ofOwner = (this.#byOwner.get(owner) ?? 0) + bytes
-      if (ofOwner > 0) this.#byOwner.set(owner, ofOwner)
-      else this.#byOwner.delete(owner)
-    }
   }
 
   #refuse(reason: string, problem: Problem): Problem {

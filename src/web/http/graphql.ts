@@ -8,7 +8,7 @@ import type { TrustedProxies } from '../access/address.js'
 import { type Admission, type Waiting, weightOf } from '../access/admission.js'
 import { bytesOf, endWith } from '../access/answer-body.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
-import type { RateLimits } from '../access/rate-limits.js'
+import { charactersPerField, type RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
@@ -145,9 +145,8 @@ function toGraphqlRequest(
   return { ...read, method, url, headers, onHangUp }
 }
 
-/** Reading and checking what is longer costs as much as making an answer of so many fields. */
+/** What is longer takes so long to read and check that it costs. */
 const longBodyLength = 1024 * 1024
-const charactersPerField = 100
 
 const isJson = ({ headers }: IncomingMessage) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '')
 

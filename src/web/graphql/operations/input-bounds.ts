@@ -6,6 +6,7 @@ import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, 
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { isStorableText } from '../../../kernel/storable.js'
+import { charactersPerField } from '../../access/rate-limits.js'
 import { type Bound, boundOf, maxCharacters, maxJsonDepth, maxListItems, maxObjects, maxStrayBytes, maxValues } from '../schema/bounds.js'
 import { itemLists } from '../schema/item-lists.js'
 
@@ -46,9 +47,6 @@ export class Allowance {
     return this.take(object) && this.#objectsLeft >= 0
   }
 }
-
-/** As of a large body. */
-const charactersPerField = 100
 
 /** The bounds of one place where a value may stand. */
 export interface Checked {
