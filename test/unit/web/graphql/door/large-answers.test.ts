@@ -3,22 +3,18 @@ import { Inheritance } from '../../../../../src/catalog/model/inheritance.js'
 import type { PackageVersion } from '../../../../../src/catalog/model/package.js'
 import { catalogSizes } from '../../../../../src/catalog/model/sizes.js'
 import { inSteps } from '../../../../../src/catalog/steps.js'
-import { silentLogger } from '../../../../../src/platform/logger.js'
-import { Registry } from '../../../../../src/platform/metrics.js'
 import type { Identity } from '../../../../../src/web/access/auth.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
-import { UnreadAnswers } from '../../../../../src/web/access/unread-answers.js'
-import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import type { Services } from '../../../../../src/web/graphql/operations/context.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
 import { boolean, state } from '../../../../contract/cache/held.js'
+import { openGraphqlDoor, serverIdentity } from '../../../../support/graphql-door.js'
 import { ended, longestStepMs } from '../../../../support/steps.js'
 import { wholeText } from '../../../../support/whole-text.js'
 import { entitled, feature, plan } from '../../../subscription/support.js'
 
 const features = Array.from({ length: 10_000 }, (_, index) => feature(`f${index}`))
 const entitledTo = (from: number, to: number) => features.slice(from, to).map((one) => entitled(one, { limit: 10 }))
-const identity = { kind: 'SERVER', environmentId: 'e', environmentRefId: 'e', keyId: 'k', customerId: null } as unknown as Identity
 
 const heldState = (count: number) =>
   state(
@@ -64,30 +60,9 @@ function openDoor({
       },
     },
   } as unknown as Services
-  const door = new GraphqlDoor({
-    app,
-    schema: createSchema(),
-    rateLimits: costs,
-    heldState: () => (isHeld ? held : null),
-    timeoutMs: 300_000,
-    announce: async () => {},
-    log: silentLogger(),
-    metrics: new Registry(),
-    unread: new UnreadAnswers(new Registry()),
-    grow: () => false,
-  })
+  const post = openGraphqlDoor({ app, schema: createSchema(), rateLimits: costs, heldState: () => (isHeld ? held : null) })
   const ask = async (query: string, variables = {}) => {
-    const body = { query, variables }
-    const { body: text } = await door.answer({
-      method: 'POST',
-      url: '/graphql',
-      headers: { 'x-api-key': 'client-key', 'content-type': 'application/json' },
-      address: '::1',
-      asker: { identity, isOperator: false },
-      body,
-      bodyText: JSON.stringify(body),
-      onHangUp: () => {},
-    })
+    const { body: text } = await post({ query, variables }, { asker: { identity: serverIdentity, isOperator: false } })
     return { text: wholeText(text!), taken: costs.taken.splice(0), catalogReads }
   }
   return ask

@@ -1,18 +1,15 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect } from 'chai'
-import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Registry } from '../../../../../src/platform/metrics.js'
-import type { Identity } from '../../../../../src/web/access/auth.js'
 import { bytesPerField, costPerKey, RateLimits } from '../../../../../src/web/access/rate-limits.js'
 import { maxBytesOfOwner, UnreadAnswers } from '../../../../../src/web/access/unread-answers.js'
-import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import { largeAnswers, largeAnswersAtATime } from '../../../../../src/web/graphql/door/execution.js'
 import type { Services } from '../../../../../src/web/graphql/operations/context.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
 import { boolean, state } from '../../../../contract/cache/held.js'
+import { serverIdentity as identity, openGraphqlDoor } from '../../../../support/graphql-door.js'
 import { wholeText } from '../../../../support/whole-text.js'
 
-const identity = { kind: 'SERVER', environmentId: 'e', environmentRefId: 'e', keyId: 'k', customerId: null } as unknown as Identity
 const schema = createSchema()
 
 const additionalMetaData = { note: 'x'.repeat(60_000) }
@@ -56,29 +53,8 @@ function openDoor() {
       },
     },
   } as unknown as Services
-  const door = new GraphqlDoor({
-    app,
-    schema,
-    rateLimits,
-    heldState: () => held,
-    timeoutMs: 300_000,
-    announce: async () => {},
-    log: silentLogger(),
-    metrics: new Registry(),
-    unread,
-    grow: () => false,
-  })
-  const send = (body: unknown) =>
-    door.answer({
-      method: 'POST',
-      url: '/graphql',
-      headers: { 'x-api-key': 'server-key', 'content-type': 'application/json' },
-      address: '::1',
-      asker: { identity, isOperator: false },
-      body,
-      bodyText: JSON.stringify(body),
-      onHangUp: () => {},
-    })
+  const post = openGraphqlDoor({ app, schema, rateLimits, heldState: () => held, metrics, unread })
+  const send = (body: unknown) => post(body, { asker: { identity, isOperator: false } })
   const ask = async (document: string) => {
     const answer = await send({ query: document, variables: { query: { customerId: 'acme' } } })
     answer.release?.()

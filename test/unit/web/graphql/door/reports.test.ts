@@ -5,15 +5,11 @@ import * as decimal from '../../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../../src/kernel/problem.js'
 import { withItems } from '../../../../../src/metering/model/problems.js'
 import { checkEvent, checkReport, type ReportedUsage, type UsageEvent, type UsageReport } from '../../../../../src/metering/model/report.js'
-import { silentLogger } from '../../../../../src/platform/logger.js'
-import { Registry } from '../../../../../src/platform/metrics.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
-import { UnreadAnswers } from '../../../../../src/web/access/unread-answers.js'
-import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import { directReportOf } from '../../../../../src/web/graphql/door/reports.js'
-import type { GraphqlRequest } from '../../../../../src/web/graphql/door/request.js'
 import type { Services } from '../../../../../src/web/graphql/operations/context.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
+import { openGraphqlDoor } from '../../../../support/graphql-door.js'
 import { wholeText } from '../../../../support/whole-text.js'
 import { reports } from './usage-reports.js'
 
@@ -65,34 +61,18 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
   }
   const environments = { authenticate: async () => identity, verifyCustomerToken: async () => '' }
   const app = { usage, environments, clock: { now: () => 0 } } as unknown as Services
-  const door = new GraphqlDoor({
+  const post = openGraphqlDoor({
     app,
     schema,
     rateLimits: new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9 }),
-    timeoutMs: 10_000,
-    heldState: () => null,
     announce: () => Promise.reject(new Error('reports are announced by workers')),
-    log: silentLogger(),
-    metrics: new Registry(),
-    unread: new UnreadAnswers(new Registry()),
-    grow: () => false,
   })
   return {
     usage,
     directly: () => direct,
     async ask(query: string, variables: unknown, accept?: string) {
-      const bodyText = JSON.stringify({ query, variables })
       const headers = { 'x-api-key': 'key', 'content-type': 'application/json', ...(accept && { accept }) }
-      const request: GraphqlRequest = {
-        method: 'POST',
-        url: '/graphql',
-        address: '127.0.0.1',
-        headers,
-        body: JSON.parse(bodyText),
-        bodyText,
-        onHangUp: () => undefined,
-      }
-      const answer = await door.answer(request)
+      const answer = await post({ query, variables }, { headers })
       return {
         ...answer,
         headers: { ...answer.headers, 'x-trace-id': '' },
