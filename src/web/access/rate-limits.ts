@@ -17,6 +17,8 @@ export const costPerCustomer = 100_000
 export const costPerAddress = 800_000
 /** Of a check that PostgreSQL is asked for, in the same points: when it has nothing newer than what is in Redis, and when the state has to be built of its rows. */
 export const strongReadCost = { compared: 1_000, built: 5_000 }
+/** Pages and their files that an address is given in a second without a key: a page has some five files, and each costs everybody a part of a millisecond. */
+export const pagesPerAddress = 100
 /** Bytes of pages and their files that an address is given in a second without a key. The largest page of the docs, and the editor, have less than 2 MB. */
 export const pageBytesPerAddress = 16 * 2 ** 20
 /** Bytes of what is there already that are given in the time of a point, with room to spare: a MB takes about half a millisecond to write. */
@@ -34,6 +36,7 @@ const savedMs = 3_000
  */
 export class RateLimits {
   readonly #requests: Allowances
+  readonly #pages = new Allowance({ perSecond: pagesPerAddress })
   readonly #pageBytes = new Allowance({ perSecond: pageBytesPerAddress })
   readonly #costs = allowances({ key: costPerKey, customer: costPerCustomer, address: costPerAddress }, savedMs)
 
@@ -50,9 +53,14 @@ export class RateLimits {
     take(this.#requests, identity, address, 1, this.now(), tooManyRequests)
   }
 
-  /** One request of somebody who needs no key. Fails as `take` does. */
+  /** One socket, before its key is known. Fails as `take` does. */
   takeFrom(address: string): void {
     refuseFor(this.#requests.address.take(address, 1, this.now()), tooManyRequests)
+  }
+
+  /** One page, or a file of one, which needs no key. It takes nothing from whoever has a key there. Fails as `take` does. */
+  takePage(address: string): void {
+    refuseFor(this.#pages.take(address, 1, this.now()), tooManyRequests)
   }
 
   /** Of what is given without a key. Fails as `take` does. */

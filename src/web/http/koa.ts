@@ -92,12 +92,12 @@ function limitPages({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers
     const isOfGraphql = isGraphql(ctx.req)
     if (ctx.method === 'OPTIONS' && (isOfGraphql || ctx.path.startsWith('/v1/'))) return next()
     const address = trusted.callerOf(ctx.req)
-    if (!isOfGraphql && isRefused(ctx, () => rateLimits.takeFrom(address))) return
+    if (!isOfGraphql && isRefused(ctx, () => rateLimits.takePage(address))) return
     await next()
     if (ctx.respond === false) return
     const bytes = ctx.method === 'HEAD' ? 0 : (ctx.length ?? 0)
     const giving = () => {
-      if (isOfGraphql) rateLimits.takeFrom(address)
+      if (isOfGraphql) rateLimits.takePage(address)
       if (!unread.hasRoom(bytes, address)) throw unavailable('Pages wait for their readers: read them, and try again.')
       if (bytes > 0) rateLimits.takeBytesFrom(address, bytes)
     }

@@ -12,6 +12,7 @@ import {
   costPerCustomer,
   costPerKey,
   pageBytesPerAddress,
+  pagesPerAddress,
   type RateLimitOptions,
   strongReadCost,
 } from '../../web/access/rate-limits.js'
@@ -132,6 +133,10 @@ export function limitsOfRequests(limits: RateLimitOptions & ConnectionLimits & {
     row('pages of an address that nobody reads', bytes(maxUnreadOfOwner), '503 for large ones', [
       defence,
       'leaves only so many bytes of an address unread, and gives others theirs',
+    ]),
+    row('pages and their files', `${count(pagesPerAddress)} a second of an address`, slowedDown, [
+      defence,
+      'gives an address so many a second, and others theirs',
     ]),
     row('bytes of pages and their files', `${bytes(pageBytesPerAddress)} a second of an address`, slowedDown, [
       rateLimits,

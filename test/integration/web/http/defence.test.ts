@@ -9,7 +9,7 @@ import { Problem } from '../../../../src/kernel/problem.js'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
 import { Admission } from '../../../../src/web/access/admission.js'
-import { RateLimits } from '../../../../src/web/access/rate-limits.js'
+import { pagesPerAddress, RateLimits } from '../../../../src/web/access/rate-limits.js'
 import { Aborted, Bodies, maxBodyBytes, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
 import { boundConnections } from '../../../../src/web/http/connections.js'
 import { packageRoot } from '../../../../src/web/pages/package-files.js'
@@ -375,9 +375,9 @@ describe('the defence of the front door', () => {
       })
 
     it('leaves only so many bytes of an address unread, and gives others theirs', async () => {
-      const { takeBytesFrom } = RateLimits.prototype
+      const { takeBytesFrom, takePage } = RateLimits.prototype
       // What is written at once is held by the system at first, which is more than an address is given in a second.
-      RateLimits.prototype.takeBytesFrom = () => undefined
+      Object.assign(RateLimits.prototype, { takeBytesFrom: () => undefined, takePage: () => undefined })
       try {
         await get('127.0.0.1')
         for (let n = 0; n < 64; n++) open(`GET ${page} HTTP/1.1\r\nhost: t\r\n\r\n`.repeat(30), '127.0.0.7').pause()
@@ -388,19 +388,35 @@ describe('the defence of the front door', () => {
         await eventually('it to be given back', async () => (await metric('tollgate_kept_bytes', 'what="unread pages"')) === 0)
         expect(await get('127.0.0.7')).to.equal(200)
       } finally {
-        RateLimits.prototype.takeBytesFrom = takeBytesFrom
+        Object.assign(RateLimits.prototype, { takeBytesFrom, takePage })
       }
     }).timeout(60_000)
 
+    it('gives an address so many a second, and others theirs', async () => {
+      const { takeBytesFrom } = RateLimits.prototype
+      RateLimits.prototype.takeBytesFrom = () => undefined
+      try {
+        const statuses = await Promise.all(Array.from({ length: 2 * pagesPerAddress }, () => get('127.0.0.9', '/favicon.svg')))
+        expect(statuses.filter((status) => status === 200).length).to.be.at.least(pagesPerAddress)
+        expect(statuses).to.include(429)
+        expect([
+          await get('127.0.0.8'),
+          (await post(door.url, { query: '{ __typename }' }, { 'x-api-key': door.serverKey })).status,
+        ]).to.deep.equal([200, 200])
+      } finally {
+        RateLimits.prototype.takeBytesFrom = takeBytesFrom
+      }
+    })
+
     it('counts the bytes that an address is given, and none that it has', async () => {
-      const { takeBytesFrom, takeFrom } = RateLimits.prototype
+      const { takeBytesFrom, takePage } = RateLimits.prototype
       let [bytes, requests, isOver] = [0, 0, false]
       RateLimits.prototype.takeBytesFrom = (address, given) => {
         expect(address).to.equal('127.0.0.1')
         if (isOver) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'over', { details: { retryAfterMs: 1_500 } })
         bytes += given
       }
-      RateLimits.prototype.takeFrom = () => {
+      RateLimits.prototype.takePage = () => {
         requests += 1
       }
       const html = { accept: 'text/html' }
@@ -425,7 +441,7 @@ describe('the defence of the front door', () => {
         expect([refused.status, await refused.text()]).to.deep.equal([429, 'over'])
         expect(['retry-after', 'cache-control', 'etag'].map((name) => refused.headers.get(name))).to.deep.equal(['2', null, null])
       } finally {
-        Object.assign(RateLimits.prototype, { takeBytesFrom, takeFrom })
+        Object.assign(RateLimits.prototype, { takeBytesFrom, takePage })
       }
     })
   })

@@ -7,6 +7,7 @@ import {
   costPerCustomer,
   costPerKey,
   pageBytesPerAddress,
+  pagesPerAddress,
   RateLimits,
 } from '../../../../src/web/access/rate-limits.js'
 
@@ -37,6 +38,14 @@ describe('the rate of requests', () => {
     expect(taken(of, identity('one'), '192.0.2.1', 3) + taken(of, identity('other'), '192.0.2.1')).to.equal(4)
     expect(outcome(() => of.takeFrom('192.0.2.1'))).to.equal('RATE_LIMIT_EXCEEDED')
     expect(taken(of, identity('one'), '192.0.2.2')).to.equal(4)
+  })
+
+  it('of pages is one of its own, and takes nothing from whoever has a key there', () => {
+    const of = limits({ perAddress: 4 })
+    const given = (address: string, times: number) =>
+      Array.from({ length: times }, () => outcome(() => of.takePage(address))).filter((each) => each === 'taken').length
+    expect([given('192.0.2.1', 2 * pagesPerAddress), given('192.0.2.2', 1)]).to.deep.equal([pagesPerAddress, 1])
+    expect(taken(of, identity('one'), '192.0.2.1')).to.equal(4)
   })
 
   it('of a customer over its own takes nothing from others with the same key', () => {
