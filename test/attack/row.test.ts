@@ -13,6 +13,7 @@ const nothing: Row = {
   died: 0,
   longestDelayMs: 12,
   longestStepMs: 9,
+  bodyStepMs: 12,
   longestCollectionMs: 14,
   memoryBeforeMb: 200,
   memoryMostMb: 320,
@@ -30,7 +31,9 @@ describe('what an attack came to', () => {
     ['nothing, when others wait up to 100 ms', { otherP99Ms: 100, bareP99Ms: 1 }, []],
     ['nothing, when they wait as long as twice at a bare server', { otherP99Ms: 300, bareP99Ms: 150 }, []],
     ['nothing, when nothing took longer than 20 ms at a time, within 4', { longestStepMs: 24 }, []],
-    ['a step, when something took longer', { longestStepMs: 25 }, ['step of 25 ms']],
+    ['a step, when something took longer', { longestStepMs: 25 }, ['step of 25 ms, 12 a body']],
+    ['nothing, when a slow machine takes as long for one body', { longestStepMs: 70, bodyStepMs: 70 }, []],
+    ['a step, when something took longer than that', { longestStepMs: 71, bodyStepMs: 70 }, ['step of 71 ms, 70 a body']],
     ['slowness, when they wait longer than both', { otherP99Ms: 301, bareP99Ms: 150 }, ['slow: p99 of 301 ms, 150 bare']],
     ['loss, when one call of another was not answered', { otherLost: 1 }, ['1 calls lost']],
     ['death, whatever else was', { died: 1, memoryAfterMb: Number.NaN }, ['1 died']],
@@ -54,17 +57,19 @@ describe('what an attack came to', () => {
       died: 0,
       longestDelayMs: 12,
       longestStepMs: 9,
+      bodyStepMs: 12,
       longestCollectionMs: 14,
       memoryBeforeMb: 200,
       memoryMostMb: 320,
       memoryAfterMb: 201,
       otherP50Ms: 2,
       otherP99Ms: 18.5,
+      bareP99Ms: 9,
     })
   })
 
   it('is told in a line under the headings', () => {
-    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +9 +14 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
+    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +9 +12 +14 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
     expect(headings().indexOf('after') + 'after'.length).to.equal(toLine(nothing).indexOf('201') + '201'.length)
   })
 })

@@ -140,6 +140,7 @@ export class Stage {
     const died = await this.startMissing()
     const { httpPort, grpcPort } = this.bare.ports
     const bareUrls = { web: `http://127.0.0.1:${httpPort}`, sidecar: `http://127.0.0.1:${grpcPort}` }
+    const bodyStepMs = await this.bare.bodyStepMs()
     const bare = await this.#attack(chosen, bareUrls, attacked, Math.min(seconds, 1.5))
     return {
       attack: name,
@@ -148,6 +149,7 @@ export class Stage {
       died,
       longestDelayMs: Math.round(longestDelayMs),
       longestStepMs: Math.round(longestStepMs),
+      bodyStepMs: Math.round(bodyStepMs),
       longestCollectionMs: Math.round(longestCollectionMs),
       memoryBeforeMb: Math.round(memoryBeforeMb),
       memoryMostMb: Math.round(memoryMostMb),

@@ -74,6 +74,11 @@ export class ServerProcess {
     return this.#ask('cpu', stopMs)
   }
 
+  /** What a body of 5 MiB takes in one go, in milliseconds of CPU: how fast the machine is now. */
+  bodyStepMs(): Promise<number> {
+    return this.#ask('body', stopMs)
+  }
+
   async #ask(question: string, timeoutMs: number): Promise<number> {
     const answer = once(this.child, 'message', { signal: AbortSignal.timeout(timeoutMs) })
     this.child.send(question)
