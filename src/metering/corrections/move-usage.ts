@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import { invalidInput } from '../../kernel/problem.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { asQueryable } from '../../platform/sql.js'
 import { dropCounters } from '../counting/counter-repository.js'
@@ -20,16 +21,21 @@ export interface MovedUsage {
   areEventsShared: boolean
 }
 
+/** Measurements and events that are moved at once: reports of the customer wait for it meanwhile, some seconds. */
+export const mostMoved = 200_000
+
 /**
  * What was reported for one part of a customer is from now on reported for another: with it go what history has made of it, and the counters of the
  * series that begin at `since` and are of events. All counters that say something else now are dropped: those of the parts, and the customer's total where
- * something was set, because a SET counts for its part alone. Needs the customer's state row, as reports do, and a new access version.
+ * something was set, because a SET counts for its part alone. Needs the customer's state row, as reports do, and a new access version. Fails with BAD_USER_INPUT
+ * where there is more than `mostMoved`.
  */
 export async function moveUsage(db: Db, moved: MovedUsage): Promise<void> {
   const { environmentId, customerId, from, to, since, areEventsShared } = moved
   const metered = new Set((await loadMeters(asQueryable(db), environmentId)).map(({ featureId }) => featureId))
   // Where events go along, they are counted there for every feature that has a meter, whether the subscription holds it or not.
   const featureIds = areEventsShared ? moved.featureIds : [...new Set([...moved.featureIds, ...metered])]
+  if (await isTooMuch(db, { ...moved, featureIds })) throw tooMuchToMove()
   await db.$executeRaw(Prisma.sql`
     UPDATE usage_measurement SET resource_id = ${to}::uuid
     WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND feature_id = ANY(${featureIds}::uuid[])
@@ -65,6 +71,26 @@ export async function moveUsage(db: Db, moved: MovedUsage): Promise<void> {
           AND other.feature_id = series.feature_id AND other.reset_period IS NOT DISTINCT FROM series.reset_period
           AND other.reset_rule IS NOT DISTINCT FROM series.reset_rule AND other.anchor IS NOT DISTINCT FROM series.anchor
           AND other.timezone IS NOT DISTINCT FROM series.timezone)`)
+}
+
+const tooMuchToMove = () =>
+  invalidInput(
+    `More than ${mostMoved.toLocaleString('en')} reports and events would go along, which a transfer cannot do at once. Nothing was changed. Cancel the subscription, and provision one where it is wanted: it begins without usage.`,
+  )
+
+/** Looks no further than it has to. */
+async function isTooMuch(db: Db, { environmentId, customerId, featureIds, from, since, areEventsShared }: MovedUsage): Promise<boolean> {
+  const ofPart = Prisma.sql`
+    environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND resource_id IS NOT DISTINCT FROM ${from}::uuid
+    AND occurred_at >= ${new Date(since)}`
+  const [found] = await db.$queryRaw<{ is_too_much: boolean }[]>(Prisma.sql`
+    SELECT count(*) > ${mostMoved} AS is_too_much FROM (
+      SELECT FROM usage_measurement WHERE ${ofPart} AND feature_id = ANY(${featureIds}::uuid[])
+      UNION ALL
+      SELECT FROM raw_event WHERE ${ofPart} AND NOT ${areEventsShared}::boolean
+      LIMIT ${mostMoved + 1}
+    ) AS moved`)
+  return found!.is_too_much
 }
 
 /** Answers whether the other part had events of the time already. Those that wait to be counted stay: who counts them has read already whose they are. */

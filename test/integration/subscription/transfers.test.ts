@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Corrections } from '../../../src/metering/corrections/corrections.js'
+import { mostMoved } from '../../../src/metering/corrections/move-usage.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -75,6 +76,30 @@ describe('moving a subscription to another resource', () => {
     expect(await usages('r2', ['calls'])).to.deep.equal(['4'])
     expect([await lastOf('calls', 'r2'), await lastOf('tokens', 'r2')]).to.deep.equal(['4', '5'])
   })
+
+  it('is refused, and changes nothing, where more would go along than can at once', async () => {
+    await bench.usage.report(environmentId, [report(customerId, 1, { resourceId: 'r1' })])
+    const before = await usages('r1', ['calls'])
+    // What was reported, so many times more.
+    await bench.pool.query({
+      text: `
+        INSERT INTO usage_measurement (environment_id, id, customer_id, resource_id, feature_id, value, behavior, occurred_at)
+        SELECT environment_id, gen_random_uuid(), customer_id, resource_id, feature_id, 0, behavior, occurred_at
+        FROM usage_measurement CROSS JOIN generate_series(1, $3::int)
+        WHERE environment_id = $1::uuid AND customer_id = (SELECT id FROM customer WHERE environment_id = $1::uuid AND ref_id = $2)`,
+      values: [environmentId, customerId, mostMoved],
+    })
+    const refused = await transfer('r2').catch((error: unknown) => error)
+    expect(refused).to.include({ code: 'INVALID_ARGUMENT' })
+    expect((refused as Error).message).to.match(/^More than 200,000 reports .* provision one/)
+    expect(await usages('r1', ['calls'])).to.deep.equal(before)
+    await bench.pool.query({
+      text: `DELETE FROM usage_measurement WHERE environment_id = $1::uuid AND id = (SELECT id FROM usage_measurement WHERE environment_id = $1::uuid AND value = 0 LIMIT 1)`,
+      values: [environmentId],
+    })
+    await transfer('r2')
+    expect(await usages('r2', ['calls'])).to.deep.equal(before)
+  }).timeout(120_000)
 
   describe('where others of the customer have usage', () => {
     beforeEach(async () => {
