@@ -97,5 +97,8 @@ export class FairTurns {
 /** Those of this process. An owner is an environment, as a rule. */
 export const turns = new FairTurns()
 
+/** Whose the turns are of pages: who reads them is nobody that is known, so all together have as many as an environment. */
+export const ofPages = 'pages'
+
 /** A piece of long work gives up its turn after this long. What one turn of an answer asks the database for is loaded together, so shorter ones cost statements. */
 export const turnMs = 8

@@ -4,6 +4,7 @@ import { invalidInput, Problem } from '../../kernel/problem.js'
 import { Tally } from '../../kernel/tally.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
+import { turns } from '../access/fair-turns.js'
 import { JsonShape } from './json-shape.js'
 import { Utf8Text } from './utf8-text.js'
 
@@ -22,6 +23,9 @@ const bytesPerPiece = 256
 export const bodyTimeoutMs = 10_000
 /** A shorter one cannot hold so much that parsing it takes long. */
 const smallBytes = 2_048
+
+/** A longer one is put together in a turn of its own. */
+const longBytes = 256 * 1024
 
 /** The client has gone before its body was there: there is nobody to tell. */
 export class Aborted extends Error {
@@ -120,8 +124,10 @@ export class Bodies {
         early = []
       }
       request.on('data', arrived)
-      request.once('end', () => {
+      request.once('end', async () => {
         clearTimeout(slow)
+        // Putting megabytes together takes milliseconds: bodies that arrive at once do so one after the other.
+        if (bytes > longBytes) await turns.take(environmentId)
         const whole = text.end()
         if (whole !== null) resolve({ text: whole, release })
         else fail('encoding', notUtf8())

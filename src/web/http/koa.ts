@@ -1,9 +1,10 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Problem, unavailable } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
 import { headLimits, healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import { ofPages, turns } from '../access/fair-turns.js'
 import { UnreadAnswers } from '../access/unread-answers.js'
 import { type Edge, serveEdgeOptions } from '../edge/edge.js'
 import type { SocketDoor } from '../live/socket.js'
@@ -41,8 +42,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   })
   for (const middleware of [
     refusePathless,
-    serveHealth(life),
-    limitPages(graphql, new UnreadAnswers(life.metrics, 'unread pages')),
+    limitBytes(graphql, new UnreadAnswers(life.metrics, 'unread pages')),
     serveEdgeOptions(),
     editor,
     serveGraphql(graphql),
@@ -56,11 +56,18 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     log.error({ err: error, path }, 'request failed')
     response.destroy()
   }
-  const answerOthers = koa.callback()
+  const answerHealth = healthHandler({ ready: () => life.recentReadiness(), metrics: null })
+  const answerWithKoa = koa.callback()
+  const answerOthers = async (request: IncomingMessage, response: ServerResponse) => {
+    if (await answerHealth(request, response)) return
+    if (!turns.takeNow(ofPages)) await turns.take(ofPages)
+    if (!response.destroyed && !refusePage(graphql, request, response)) await answerWithKoa(request, response)
+  }
   const server = createServer({ ...headLimits, keepAliveTimeout }, (request, response) => {
     // The hottest paths of the process go without Koa.
     if (edge.isFor(request)) return void edge.answer(request, response).catch((error: unknown) => giveUp(response, '/v1', error))
-    if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
+    if (request.method !== 'POST' || !isGraphql(request))
+      return void answerOthers(request, response).catch((error: unknown) => giveUp(response, '/', error))
     tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch((error: unknown) =>
       giveUp(response, '/graphql', error),
     )
@@ -82,50 +89,56 @@ const refusePathless: Middleware = (ctx, next) => {
   ctx.body = 'A request names a path.'
 }
 
+/** What a browser asks before it asks: refused, its page would not hear why. */
+const isPreflight = (request: IncomingMessage) => request.method === 'OPTIONS' && (isGraphql(request) || request.url!.startsWith('/v1/'))
+
 /**
- * Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. So have the bytes that it is given,
- * of which it leaves only so many unread. What answers without Koa has limits of its own.
+ * Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. It is refused before anything is
+ * made of its request. What is for GraphQL is counted when it turns out to be a page.
  */
-function limitPages({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers): Middleware {
+function refusePage({ rateLimits, trusted }: GraphqlParts, request: IncomingMessage, response: ServerResponse): boolean {
+  if (isGraphql(request) || isPreflight(request)) return false
+  const refusal = refusalOf(() => rateLimits.takePage(trusted.callerOf(request)))
+  if (!refusal) return false
+  response
+    .writeHead(refusal.status, { 'retry-after': refusal.retryAfter, 'content-type': 'text/plain; charset=utf-8' })
+    .end(refusal.message)
+  return true
+}
+
+/** The bytes of pages have a rate too, and an address leaves only so many unread. What answers without Koa has limits of its own. */
+function limitBytes({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers): Middleware {
   return async (ctx, next) => {
-    // What a browser asks before it asks: refused, its page would not hear why.
-    const isOfGraphql = isGraphql(ctx.req)
-    if (ctx.method === 'OPTIONS' && (isOfGraphql || ctx.path.startsWith('/v1/'))) return next()
+    if (isPreflight(ctx.req)) return next()
     const address = trusted.callerOf(ctx.req)
-    if (!isOfGraphql && isRefused(ctx, () => rateLimits.takePage(address))) return
     await next()
     if (ctx.respond === false) return
     const bytes = ctx.method === 'HEAD' ? 0 : (ctx.length ?? 0)
     const giving = () => {
-      if (isOfGraphql) rateLimits.takePage(address)
+      if (isGraphql(ctx.req)) rateLimits.takePage(address)
       if (!unread.hasRoom(bytes, address)) throw unavailable('Pages wait for their readers: read them, and try again.')
       if (bytes > 0) rateLimits.takeBytesFrom(address, bytes)
     }
+    const refusal = refusalOf(giving)
     // Koa writes in this round what is not refused.
-    if (!isRefused(ctx, giving)) setImmediate(() => unread.follow(ctx.res, address))
+    if (!refusal) return void setImmediate(() => unread.follow(ctx.res, address))
+    for (const header of ['cache-control', 'etag']) ctx.remove(header)
+    ctx.status = refusal.status
+    ctx.set('retry-after', refusal.retryAfter)
+    ctx.type = 'text'
+    ctx.body = refusal.message
   }
 }
 
-function isRefused(ctx: Context, take: () => void): boolean {
+/** Null: it was taken. */
+function refusalOf(take: () => void): { status: number; retryAfter: string; message: string } | null {
   try {
     take()
-    return false
+    return null
   } catch (error) {
     const { code, message, details } = Problem.from(error)
-    for (const header of ['cache-control', 'etag']) ctx.remove(header)
-    ctx.status = code === 'RESOURCE_EXHAUSTED' ? 429 : 503
-    ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs ?? 1_000) / 1_000)))
-    ctx.type = 'text'
-    ctx.body = message
-    return true
-  }
-}
-
-function serveHealth(life: Life): Middleware {
-  const answer = healthHandler({ ready: () => life.recentReadiness(), metrics: null })
-  return async (ctx, next) => {
-    if (await answer(ctx.req, ctx.res)) ctx.respond = false
-    else await next()
+    const retryAfter = String(Math.ceil(Number(details.retryAfterMs ?? 1_000) / 1_000))
+    return { status: code === 'RESOURCE_EXHAUSTED' ? 429 : 503, retryAfter, message }
   }
 }
 

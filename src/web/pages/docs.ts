@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { Marked, Renderer, type Tokens } from 'marked'
 import { Allowance } from '../../environment/allowance.js'
 import { type Registry, showKept } from '../../platform/metrics.js'
+import { ofPages, turns } from '../access/fair-turns.js'
 import { escapeHtml } from './escape-html.js'
 import { withExamples, writtenAddress } from './examples.js'
 import { iconLink } from './home.js'
@@ -175,7 +175,7 @@ async function toHtml(text: string): Promise<string> {
   const sections: string[] = []
   for (const section of text.split(sectionStart)) {
     sections.push(markdown.parser(withExamples(markdown.lexer(section))))
-    await nextTurn()
+    await turns.take(ofPages)
   }
   return sections.join('')
 }

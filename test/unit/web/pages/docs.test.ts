@@ -100,7 +100,7 @@ describe('a page of the docs', () => {
   })
 
   it('is made a section at a time, between which others are served', async () => {
-    const long = Array.from({ length: 40 }, (_, n) => `## Section ${n}\n\nSome *words*.`).join('\n\n')
+    const long = Array.from({ length: 40 }, (_, n) => `## Section ${n}\n\n${'Some *words*. '.repeat(2_000)}`).join('\n\n')
     const inSections = serveDocs(
       [{ name: 'long', title: 'Long', words: '', write: () => `# Long\n\n${long}` }],
       {},
@@ -114,7 +114,7 @@ describe('a page of the docs', () => {
     })
     await inSections(ctx as unknown as Context & Parameters<typeof docs>[0], async () => undefined)
     clearImmediate(others)
-    expect(served).to.be.above(20)
+    expect(served).to.be.above(3)
     expect((ctx as unknown as { body: Buffer }).body.toString()).to.match(
       /<h2 id="section-0">[\s\S]*<em>words<\/em>[\s\S]*<h2 id="section-39">/,
     )
