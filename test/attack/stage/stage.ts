@@ -96,7 +96,9 @@ export class Stage {
 
   #variablesOf(name: string): Record<string, string> {
     if (name === 'web') return { ...allocator, OPERATOR_KEY: operatorKey }
-    if (name === 'sidecar') return { ...allocator, SERVER_API_KEY: this.stack.serverKey, API_URL: this.#process('web').url }
+    // Half a request is nothing but what was read from a socket: it is to be given back too.
+    if (name === 'sidecar')
+      return { ...allocator, MALLOC_MMAP_THRESHOLD_: '32768', SERVER_API_KEY: this.stack.serverKey, API_URL: this.#process('web').url }
     return {}
   }
 
