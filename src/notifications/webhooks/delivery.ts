@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { byRule } from '../../audit/record/origin.js'
 import { recordEvents } from '../../changes/events.js'
 import type { Clock } from '../../kernel/clock.js'
+import { shareOf } from '../../kernel/crowd.js'
 import { Gatherer } from '../../platform/gatherer.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
@@ -30,6 +31,15 @@ import {
 import { type DisabledReason, shownUrl } from './rules/endpoint.js'
 import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, restsAfter, retryAfterMs } from './rules/schedule.js'
 import { type Sealing, sealedFor } from './secrets.js'
+
+/** However slow the endpoints of some are, others find lanes: whoever is alone leaves one, and of several each has half of what the others leave. */
+function environmentsWithTheirShare(running: readonly Lane[], most: number): string[] {
+  const counts = new Map<string, number>()
+  for (const { environmentId } of running) counts.set(environmentId, (counts.get(environmentId) ?? 0) + 1)
+  const taken = running.length
+  const hasItsShare = (own: number) => own >= Math.max(1, own === taken ? most - 1 : shareOf({ most, taken, own }))
+  return [...counts].filter(([, own]) => hasItsShare(own)).map(([environmentId]) => environmentId)
+}
 
 /** Longer than an attempt takes to be missed: a worker that is gone holds up its endpoints no longer than that. */
 const leaseSeconds = 12
@@ -144,14 +154,20 @@ export class WebhookDelivery {
     })
   }
 
-  /** Begins with endpoints that have something due, as many as there is room for. */
+  /** Begins with endpoints that have something due, as many as there is room for: half of it at a time, so that whose lanes they are is looked at in between. */
   async takeLanes(): Promise<void> {
-    const room = this.#mostLanes - this.#lanes.size
-    if (this.#isStopping || room <= 0) return
-    const doubted = [...this.#lanes.values()].filter(({ lane }) => restsAfter(lane.failuresInRow)).length
-    const doubtful = Math.max(0, Math.max(1, Math.floor(this.#mostLanes * doubtfulShare)) - doubted)
-    const leased = await leaseLanes(this.#pool, { worker: this.#worker, limit: room, doubtful, seconds: leaseSeconds })
-    for (const lane of leased) this.#begin(lane)
+    for (;;) {
+      const room = this.#mostLanes - this.#lanes.size
+      if (this.#isStopping || room <= 0) return
+      const running = [...this.#lanes.values()].map(({ lane }) => lane)
+      const doubted = running.filter(({ failuresInRow }) => restsAfter(failuresInRow)).length
+      const doubtful = Math.max(0, Math.max(1, Math.floor(this.#mostLanes * doubtfulShare)) - doubted)
+      const limit = Math.ceil(room / 2)
+      const without = environmentsWithTheirShare(running, this.#mostLanes)
+      const leased = await leaseLanes(this.#pool, { worker: this.#worker, limit, doubtful, without, seconds: leaseSeconds })
+      for (const lane of leased) this.#begin(lane)
+      if (leased.length < limit) return
+    }
   }
 
   /** Keeps the endpoints that are being sent to; those that were lost, paused or deleted are left after the attempts under way. */

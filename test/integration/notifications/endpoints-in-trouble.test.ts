@@ -46,6 +46,28 @@ describe('webhook endpoints in trouble', function () {
     bench.prisma
       .$executeRaw`UPDATE webhook_delivery SET due_at = due_at - ${ms} * interval '1 ms' WHERE environment_id = ${environmentId}::uuid`
 
+  it('that never answer, of two other environments, leave lanes for this one', async () => {
+    const busy = await bench.startWorker({ CONCURRENCY: '8' })
+    const hanging = await new WebhookReceiver().listen()
+    hanging.answer = () => undefined
+    try {
+      await worker.stop()
+      for (let noisy = 0; noisy < 2; noisy++) {
+        const other = await bench.createEnvironment()
+        for (let n = 0; n < 6; n++) await bench.webhooks.create(other, { url: `${hanging.url}/${noisy}-${n}` })
+        await bench.customers.create(other, { refId: 'noisy' })
+      }
+      const noisyHeard = () => new Set(hanging.heard.map(({ url }) => url.match(/hooks.(.)/)![1])).size
+      await eventually('both to have lanes', () => hanging.heard.length >= 5 && noisyHeard() === 2)
+      await newCustomer()
+      await eventually('this one to be told', () => receiver.heard.length === 1, 5_000)
+    } finally {
+      await hanging.close()
+      await busy.stop()
+      worker = await bench.startWorker()
+    }
+  })
+
   it('are asked again after about 5 s, with the same id, and what they answered is kept', async () => {
     receiver.answer = (_heard, response) => void response.writeHead(receiver.heard.length === 1 ? 500 : 200).end('x'.repeat(5_000))
     await newCustomer()

@@ -28,7 +28,7 @@ const isDue = "delivery.status = 'PENDING' AND delivery.due_at <= clock_timestam
 
 const freeLanes = (condition: string, limit: string) => `
         SELECT environment_id, id FROM webhook_endpoint AS endpoint
-        WHERE status = 'ACTIVE' AND ${condition}
+        WHERE status = 'ACTIVE' AND NOT environment_id = ANY($5::uuid[]) AND ${condition}
           AND (leased_until IS NULL OR leased_until < clock_timestamp()) AND (rests_until IS NULL OR rests_until < clock_timestamp())
           AND (
             SELECT due_at FROM webhook_delivery AS delivery
@@ -38,11 +38,17 @@ const freeLanes = (condition: string, limit: string) => `
 
 /**
  * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others.
- * `doubtful`: how many of these at most.
+ * `doubtful`: how many of these at most. `without`: environments of which none is taken.
  */
 export async function leaseLanes(
   pool: pg.Pool,
-  { worker, limit, doubtful, seconds }: { worker: string; limit: number; doubtful: number; seconds: number },
+  {
+    worker,
+    limit,
+    doubtful,
+    without,
+    seconds,
+  }: { worker: string; limit: number; doubtful: number; without: readonly string[]; seconds: number },
 ): Promise<Lane[]> {
   const { rows } = await pool.query<Lane>({
     name: 'webhooks_lease_lanes',
@@ -60,7 +66,7 @@ export async function leaseLanes(
           SELECT secret FROM unnest(endpoint.former_secrets, endpoint.former_secrets_expire_at) AS former(secret, expires_at)
           WHERE expires_at > clock_timestamp()) AS "formerSecrets",
         endpoint.failures_in_row AS "failuresInRow"`,
-    values: [worker, limit, seconds, doubtful],
+    values: [worker, limit, seconds, doubtful, plainArray([...without])],
   })
   return rows
 }
