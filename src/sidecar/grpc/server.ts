@@ -15,6 +15,7 @@ import type { Life } from '../../platform/process.js'
 import { Arrivals, largestRequestBytes } from './arrivals.js'
 import { ofNames, serviceName, serviceNamed } from './proto.js'
 import { addReflection } from './reflection-service.js'
+import { beginInRounds } from './rounds.js'
 
 /**
  * Of one connection at a time: each may hold a request that has not arrived whole, and all that are taken back at once cost some hundred microseconds each.
@@ -35,20 +36,21 @@ const serverOptions = {
 }
 
 /**
- * A caller that takes its calls back at once has each of them begun all the same, all in one round of the event loop: a connection may take back as many
- * as it may have open, and as many again a second; then it is closed. grpc-js has no option for what `node:http2` takes (from Node 24 on; before, a thousand).
+ * A caller that takes its calls back at once has many of them begun all the same: a connection may take back as many as it may have open, and as many again a
+ * second; then it is closed. grpc-js has no option for what `node:http2` takes (from Node 24 on; before, a thousand).
  */
 function boundResets(server: Server): void {
   const { commonServerOptions } = server as unknown as { commonServerOptions: object }
   Object.assign(commonServerOptions, { streamResetBurst: mostStreams, streamResetRate: mostStreams })
 }
 
-/** grpc-js makes a server for each address, and has no option for what `Arrivals` bounds. */
+/** grpc-js makes a server for each address, and has no option for what `Arrivals` bounds, or for how many calls begin at once. */
 function boundArrivals(server: Server, arrivals: Arrivals): void {
   const making = server as unknown as { createHttp2Server: (credentials: ServerCredentials) => Http2Server }
   const { createHttp2Server } = making
   making.createHttp2Server = (credentials) => {
     const made = createHttp2Server.call(server, credentials)
+    beginInRounds(made)
     arrivals.watch(made)
     return made
   }

@@ -17,6 +17,7 @@ import {
   mostConnections,
 } from '../../sidecar/grpc/arrivals.js'
 import { largestNameBytes, maxFields } from '../../sidecar/grpc/field-count.js'
+import { begunAtOnce } from '../../sidecar/grpc/rounds.js'
 import { bytes, count, type Limit, refused, row } from './row.js'
 
 const arrivals = 'contract/grpc/arrivals.test.ts'
@@ -25,6 +26,10 @@ const arrivals = 'contract/grpc/arrivals.test.ts'
 export function limitsOfContent(): Limit[] {
   return [
     row('connections of a sidecar, for gRPC', count(mostConnections), 'closed', [arrivals, 'come over so many connections, and no more']),
+    row('calls of a sidecar that begin at once', count(begunAtOnce), 'begin a moment later', [
+      'unit/sidecar/grpc/rounds.test.ts',
+      'are begun so many in a round, in their order, each with what came with it',
+    ]),
     row('request of a sidecar', bytes(largestRequestBytes), '`RESOURCE_EXHAUSTED`', [
       'contract/grpc/bounds.test.ts',
       'refuse a request that is too large',
