@@ -60,7 +60,8 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   const answerWithKoa = koa.callback()
   const answerOthers = async (request: IncomingMessage, response: ServerResponse) => {
     if (await answerHealth(request, response)) return
-    if (!turns.takeNow(ofPages)) await turns.take(ofPages)
+    // Those of GraphQL are of who asks.
+    if (!isGraphql(request) && !turns.takeNow(ofPages)) await turns.take(ofPages)
     if (!response.destroyed && !refusePage(graphql, request, response)) await answerWithKoa(request, response)
   }
   const server = createServer({ ...headLimits, keepAliveTimeout }, (request, response) => {

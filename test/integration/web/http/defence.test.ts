@@ -9,6 +9,7 @@ import { Problem } from '../../../../src/kernel/problem.js'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
 import { Admission } from '../../../../src/web/access/admission.js'
+import { FairTurns, ofPages } from '../../../../src/web/access/fair-turns.js'
 import { pagesPerAddress, RateLimits } from '../../../../src/web/access/rate-limits.js'
 import { Aborted, Bodies, maxBodyBytes, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
 import { boundConnections } from '../../../../src/web/http/connections.js'
@@ -391,6 +392,34 @@ describe('the defence of the front door', () => {
         Object.assign(RateLimits.prototype, { takeBytesFrom, takePage })
       }
     }).timeout(60_000)
+
+    it('has turns that GraphQL over GET, and health, do not wait for', async () => {
+      const { take, takeNow } = FairTurns.prototype
+      let letPagesGo = (): void => undefined
+      const released = new Promise<void>((resolve) => {
+        letPagesGo = resolve
+      })
+      FairTurns.prototype.takeNow = function (owner) {
+        return owner !== ofPages && takeNow.call(this, owner)
+      }
+      FairTurns.prototype.take = function (owner) {
+        return owner === ofPages ? released : take.call(this, owner)
+      }
+      try {
+        let isShown = false
+        const shown = get('127.0.0.1', '/docs').then((status) => {
+          isShown = true
+          return status
+        })
+        expect(await get('127.0.0.1', '/graphql?query=%7B__typename%7D', { 'x-api-key': door.serverKey })).to.equal(200)
+        expect([await get('127.0.0.1', '/livez'), isShown]).to.deep.equal([200, false])
+        letPagesGo()
+        expect(await shown).to.equal(200)
+      } finally {
+        letPagesGo()
+        Object.assign(FairTurns.prototype, { take, takeNow })
+      }
+    })
 
     it('gives an address so many a second, and others theirs', async () => {
       const { takeBytesFrom } = RateLimits.prototype
