@@ -170,7 +170,7 @@ export async function findWaitingVoid(db: Db, environmentId: string, invoiceId: 
     where: { environmentId_idempotencyKey: { environmentId, idempotencyKey: voidKey(invoiceId) }, state: 'WAITING' },
     select: { payload: true },
   })
-  return row && { endsBy: (row.payload as unknown as IntentRow['payload']).endsBy ?? null }
+  return row && { endsBy: (row.payload as { endsBy?: EndsBy }).endsBy ?? null }
 }
 
 /** The call was made and its answer is recorded. */

@@ -4,7 +4,6 @@ import { Webhook } from 'standardwebhooks'
 import { byRule } from '../../audit/record/origin.js'
 import { recordEvents } from '../../changes/events.js'
 import type { Clock } from '../../kernel/clock.js'
-import { shareOf } from '../../kernel/crowd.js'
 import { Gatherer } from '../../platform/gatherer.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
@@ -29,17 +28,9 @@ import {
   releaseLane,
 } from './records/lanes.js'
 import { type DisabledReason, shownUrl } from './rules/endpoint.js'
+import { withTheirShare } from './rules/lane-shares.js'
 import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, restsAfter, retryAfterMs } from './rules/schedule.js'
 import { type Sealing, sealedFor } from './secrets.js'
-
-/** However slow the endpoints of some are, others find lanes: whoever is alone leaves one, and of several each has half of what the others leave. */
-function environmentsWithTheirShare(running: readonly Lane[], most: number): string[] {
-  const counts = new Map<string, number>()
-  for (const { environmentId } of running) counts.set(environmentId, (counts.get(environmentId) ?? 0) + 1)
-  const taken = running.length
-  const hasItsShare = (own: number) => own >= Math.max(1, own === taken ? most - 1 : shareOf({ most, taken, own }))
-  return [...counts].filter(([, own]) => hasItsShare(own)).map(([environmentId]) => environmentId)
-}
 
 /** Longer than an attempt takes to be missed: a worker that is gone holds up its endpoints no longer than that. */
 const leaseSeconds = 12
@@ -163,7 +154,10 @@ export class WebhookDelivery {
       const doubted = running.filter(({ failuresInRow }) => restsAfter(failuresInRow)).length
       const doubtful = Math.max(0, Math.max(1, Math.floor(this.#mostLanes * doubtfulShare)) - doubted)
       const limit = Math.ceil(room / 2)
-      const without = environmentsWithTheirShare(running, this.#mostLanes)
+      const without = withTheirShare(
+        running.map(({ environmentId }) => environmentId),
+        this.#mostLanes,
+      )
       const leased = await leaseLanes(this.#pool, { worker: this.#worker, limit, doubtful, without, seconds: leaseSeconds })
       for (const lane of leased) this.#begin(lane)
       if (leased.length < limit) return

@@ -39,16 +39,20 @@ const serverOptions = {
  * A caller that takes its calls back at once has many of them begun all the same: a connection may take back as many as it may have open, and as many again a
  * second; then it is closed. grpc-js has no option for what `node:http2` takes (from Node 24 on; before, a thousand).
  */
-function boundResets(server: Server): void {
-  const { commonServerOptions } = server as unknown as { commonServerOptions: object }
-  Object.assign(commonServerOptions, { streamResetBurst: mostStreams, streamResetRate: mostStreams })
+const resetOptions = { streamResetBurst: mostStreams, streamResetRate: mostStreams }
+
+/** What grpc-js has within. It makes a server for each address, and has no options for what is bounded here. */
+interface WithinServer {
+  commonServerOptions: object
+  createHttp2Server(credentials: ServerCredentials): Http2Server
 }
 
-/** grpc-js makes a server for each address, and has no option for what `Arrivals` bounds, or for how many calls begin at once. */
-function boundArrivals(server: Server, arrivals: Arrivals): void {
-  const making = server as unknown as { createHttp2Server: (credentials: ServerCredentials) => Http2Server }
-  const { createHttp2Server } = making
-  making.createHttp2Server = (credentials) => {
+/** Bounds what a connection takes back, how many calls begin at once, and what arrives. */
+function boundCalls(server: Server, arrivals: Arrivals): void {
+  const within = server as unknown as WithinServer
+  Object.assign(within.commonServerOptions, resetOptions)
+  const { createHttp2Server } = within
+  within.createHttp2Server = (credentials) => {
     const made = createHttp2Server.call(server, credentials)
     beginInRounds(made)
     arrivals.watch(made)
@@ -82,9 +86,8 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
   // It writes to standard error past our log; what matters arrives as errors.
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server(serverOptions)
-  boundResets(server)
   const arrivals = new Arrivals({ metrics: life.metrics, timeoutMs: options.arrivalTimeoutMs })
-  boundArrivals(server, arrivals)
+  boundCalls(server, arrivals)
   const names = [serviceName, ...aliases]
   for (const name of names) server.addService(serviceNamed(name), handlers)
   const statusNow = () => ((readiness?.isReady ?? true) && !life.signal.aborted ? 'SERVING' : 'NOT_SERVING')

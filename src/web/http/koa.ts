@@ -68,7 +68,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     // The hottest paths of the process go without Koa.
     if (edge.isFor(request)) return void edge.answer(request, response).catch((error: unknown) => giveUp(response, '/v1', error))
     if (request.method !== 'POST' || !isGraphql(request))
-      return void answerOthers(request, response).catch((error: unknown) => giveUp(response, '/', error))
+      return void answerOthers(request, response).catch((error: unknown) => giveUp(response, request.url!.split('?')[0]!, error))
     tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch((error: unknown) =>
       giveUp(response, '/graphql', error),
     )
