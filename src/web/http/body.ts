@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
 import { turns } from '../access/fair-turns.js'
 import { JsonShape } from './json-shape.js'
-import { Utf8Text } from './utf8-text.js'
+import { longBytes, Utf8Text } from './utf8-text.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
@@ -23,9 +23,6 @@ const bytesPerPiece = 256
 export const bodyTimeoutMs = 10_000
 /** A shorter one cannot hold so much that parsing it takes long. */
 const smallBytes = 2_048
-
-/** A longer one is put together in a turn of its own. */
-const longBytes = 256 * 1024
 
 /** The client has gone before its body was there: there is nobody to tell. */
 export class Aborted extends Error {
@@ -89,11 +86,13 @@ export class Bodies {
       let shape: JsonShape | undefined
       let early: Buffer[] = []
       let slow: NodeJS.Timeout | undefined
+      let isRefused = false
       const release = () => {
         if (taken > 0) take(-taken)
         taken = 0
       }
       const fail = (reason: string, problem: Problem) => {
+        isRefused = true
         request.off('data', arrived)
         request.pause()
         clearTimeout(slow)
@@ -108,7 +107,7 @@ export class Bodies {
         // Nearly all are there whole with the first chunk.
         if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
         if (bytes > maxBodyBytes) return fail('size', tooLarge())
-        if (!text.add(chunk)) return fail('encoding', notUtf8())
+        text.add(chunk)
         if (bytes <= smallBytes) return void early.push(chunk)
         const held = text.bytes + pieces * bytesPerPiece
         take(held - taken)
@@ -122,6 +121,13 @@ export class Bodies {
           if (tooMuch) return fail('shape', tooMuch)
         }
         early = []
+        if (bytes > longBytes && !turns.takeNow(environmentId)) void readOn()
+      }
+      // What has arrived of long bodies takes its part of a round; the rest stays in the connection until its turn.
+      const readOn = async () => {
+        request.pause()
+        await turns.take(environmentId)
+        if (!isRefused) request.resume()
       }
       request.on('data', arrived)
       request.once('end', async () => {
@@ -135,6 +141,7 @@ export class Bodies {
       request.once('error', (error) => {
         clearTimeout(slow)
         release()
+        text.drop()
         reject(new Aborted(error))
       })
     })

@@ -1,56 +1,89 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 
-const nothing = Buffer.alloc(0)
-const beyondOneByte = /[^\0-\xff]/
+/** Longer texts are put together in memory that others have used before: what is new takes longer to have than to fill. */
+export const longBytes = 256 * 1024
+/** Doubled four times it holds the largest body. */
+const smallestBuffer = 320 * 1024
+/** Kept for the next ones. */
+const maxKeptBytes = 10 * 1024 * 1024
 
-/** UTF-8 that arrives in pieces, decoded piece by piece: megabytes that are copied and decoded at once keep all others waiting. */
+/** Memory for long texts, of sizes that double. */
+class Buffers {
+  readonly #kept = new Map<number, Buffer[]>()
+  #keptBytes = 0
+
+  /** Holds what any text before it has left. */
+  take(size: number): Buffer {
+    const kept = this.#kept.get(size)?.pop()
+    if (!kept) return Buffer.allocUnsafeSlow(size)
+    this.#keptBytes -= size
+    return kept
+  }
+
+  giveBack(buffer: Buffer): void {
+    const { length } = buffer
+    if (this.#keptBytes + length > maxKeptBytes) return
+    this.#keptBytes += length
+    const kept = this.#kept.get(length)
+    if (kept) kept.push(buffer)
+    else this.#kept.set(length, [buffer])
+  }
+}
+
+const buffers = new Buffers()
+
+/** UTF-8 that arrives in pieces. */
 export class Utf8Text {
-  #parts: string[] = []
+  /** Of a text that is not long. */
+  #pieces: Buffer[] = []
+  /** Of one that is; taken from `buffers`, so it must be given back. */
+  #buffer: Buffer | null = null
   #length = 0
-  #isWide = false
-  /** Bytes of a character whose others are to come. */
-  #rest: Buffer = nothing
+  #isAscii = true
 
-  /** False: it is no UTF-8, and there is nothing more to add. */
-  add(piece: Buffer): boolean {
-    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
-    const end = endOfCharacters(bytes)
-    this.#rest = end === bytes.length ? nothing : bytes.subarray(end)
-    const whole = end === bytes.length ? bytes : bytes.subarray(0, end)
-    if (!isUtf8(whole)) return false
-    const part = whole.toString('utf8')
-    this.#parts.push(part)
-    this.#length += part.length
-    // One character beyond ISO 8859-1 makes two bytes of each.
-    if (part.length !== whole.length) this.#isWide ||= beyondOneByte.test(part)
-    return true
+  add(piece: Buffer): void {
+    this.#isAscii &&= isAscii(piece)
+    const length = this.#length + piece.length
+    if (length > longBytes) {
+      if (length > (this.#buffer?.length ?? 0)) this.#grow(length)
+      piece.copy(this.#buffer!, this.#length)
+    } else this.#pieces.push(piece)
+    this.#length = length
   }
 
-  /** What it takes of memory. */
+  #grow(length: number): void {
+    let size = smallestBuffer
+    while (size < length) size *= 2
+    const larger = buffers.take(size)
+    let at = 0
+    for (const piece of this.#pieces) at += piece.copy(larger, at)
+    this.#pieces = []
+    this.#buffer?.copy(larger, 0, 0, this.#length)
+    this.#giveBack()
+    this.#buffer = larger
+  }
+
+  /** What it takes of memory, as it is or decoded: one character beyond ISO 8859-1 makes two bytes of each, and other ones are not told from it. */
   get bytes(): number {
-    return this.#isWide ? 2 * this.#length : this.#length
+    return this.#isAscii ? this.#length : 2 * this.#length
   }
 
-  /** All of it; null: it ends within a character. */
+  /** All of it; null: it is no UTF-8. There is nothing more to add. */
   end(): string | null {
-    return this.#rest.length === 0 ? this.#parts.join('') : null
+    const bytes = this.#buffer?.subarray(0, this.#length) ?? (this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces))
+    const text = this.#isAscii || isUtf8(bytes) ? bytes.toString(this.#isAscii ? 'latin1' : 'utf8') : null
+    this.drop()
+    return text
   }
 
   /** Nobody wants it any more. */
   drop(): void {
-    this.#parts = []
-    this.#rest = nothing
+    this.#pieces = []
+    this.#giveBack()
   }
-}
 
-/** Where the last character that is there whole ends. A character has four bytes at most, and the first tells how many. */
-function endOfCharacters(bytes: Buffer): number {
-  for (let at = bytes.length - 1; at >= 0 && at >= bytes.length - 3; at--) {
-    const byte = bytes[at]!
-    if (byte < 0x80) break
-    if (byte < 0xc0) continue
-    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
-    return at + length > bytes.length ? at : bytes.length
+  #giveBack(): void {
+    if (this.#buffer) buffers.giveBack(this.#buffer)
+    this.#buffer = null
   }
-  return bytes.length
 }
