@@ -34,10 +34,7 @@ export const needServices = (files: readonly string[]): boolean => files.some((f
  * What runs beside each other, with servers of its own: one test after the other within a lane. They take about as long. Tests of whole processes, and those of
  * outages, mostly wait for what takes its time.
  */
-const lanes = [
-  /^(?:e2e|unit|integration\/(?:sdk|sidecar|updates))\//,
-  /^(?:contract|fuzz|integration\/(?:web|local|billing|notifications))\//,
-]
+const lanes = [/^(?:e2e|unit|integration\/(?:sdk|sidecar|updates))\//, /^(?:contract|fuzz|integration\/(?:web|local|billing))\//]
 
 /** The files by lane; what no pattern names is a lane too. */
 export function lanesOf(files: readonly string[]): string[][] {
