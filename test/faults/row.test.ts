@@ -100,7 +100,7 @@ describe('the list of faults', () => {
   it('has one of each kind for a quick run', () => {
     const quick = faults.filter(({ isQuick }) => isQuick).map(({ name }) => name)
     const kinds = ['pause-', 'redis-', 'postgres-', 'half-open-', 'poison-', 'release-']
-    const kills = ['kill-usage-ingestion', 'kill-webhook-delivery', 'kill-alert-evaluation']
+    const kills = ['kill-usage-ingestion', 'kill-webhook-delivery']
     expect(quick).to.have.length(kinds.length + kills.length)
     for (const kind of [...kinds, ...kills])
       expect(

@@ -15,7 +15,7 @@ ${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
 
   All of them unless some are named; the beginning of a name stands for all that begin so. PostgreSQL and Redis are own ones. Linux only.
 
-  --quick          nine, of each kind
+  --quick          eight, of each kind
   --json           prints one JSON object per fault and line on standard output, and nothing else there
   --resume FILE    what FILE has a line of, written with --json, is taken from there and not run again
   --markdown FILE  writes the table as the documentation has it, into the place that the page has for it

@@ -60,7 +60,7 @@ const windowsOf: readonly [type: string, windows: Readonly<Record<string, readon
 const mostMs = 20_000
 const times = 2
 
-const quick = ['kill-usage-ingestion-answered', 'kill-alert-evaluation-committed', 'kill-webhook-delivery-heard']
+const quick = ['kill-usage-ingestion-answered', 'kill-webhook-delivery-heard']
 
 export const windowFaults: readonly Fault[] = windowsOf.flatMap(([type, ofType]) =>
   Object.entries(ofType).map(
