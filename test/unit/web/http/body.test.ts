@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Problem } from '../../../../src/kernel/problem.js'
 import { Registry } from '../../../../src/platform/metrics.js'
+import { turns } from '../../../../src/web/access/fair-turns.js'
 import { Bodies, maxBodyBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
+import { longBytes } from '../../../../src/web/http/utf8-text.js'
+
+const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 describe('the room for bodies', () => {
   const large = Buffer.alloc(maxBodyBytes - 1_000, `"${'x'.repeat(997)}",`)
@@ -47,4 +52,41 @@ describe('the room for bodies', () => {
     expect(refused).to.deep.equal(['UNAVAILABLE'])
     await send(bodies, 'other', 'another key')
   }).timeout(20_000)
+
+  it('is filled in turns: what has arrived of a long body waits while its environment has something else to do, and nobody else does', async () => {
+    const bodies = new Bodies({ metrics: new Registry() })
+    const arriving = (environmentId: string) => {
+      const request = Object.assign(new PassThrough({ highWaterMark: 2 * longBytes }), { headers: {} })
+      const read = bodies.read(request as unknown as IncomingMessage, { environmentId, keyId: environmentId, customerId: null })
+      return { request, read }
+    }
+    const [busy, quiet] = [arriving('busy'), arriving('quiet')]
+    const turn = turns.take('busy')
+    for (const { request } of [busy, quiet]) request.write(large.subarray(0, longBytes + 1))
+    await nextTick()
+    expect([busy.request.isPaused(), quiet.request.isPaused()]).to.deep.equal([true, false])
+    await turn
+    for (const { request } of [busy, quiet]) request.end(large.subarray(longBytes + 1))
+    for (const { read } of [busy, quiet]) expect((await read).text).to.equal(large.toString())
+  })
+
+  it('reads nothing more of a body that is refused while it waits', async () => {
+    const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 1 })
+    const request = Object.assign(new PassThrough({ highWaterMark: 2 * longBytes }), { headers: {} })
+    const read = bodies.read(request as unknown as IncomingMessage, { environmentId: 'e', keyId: 'k', customerId: null })
+    const refusal = read.then(
+      () => 'read',
+      ({ code }: Problem) => code,
+    )
+    const turn = turns.take('e')
+    request.write(large.subarray(0, longBytes + 1))
+    await nextTick()
+    // Its time is over before its turn comes.
+    const end = performance.now() + 5
+    while (performance.now() < end);
+    expect(await refusal).to.equal('DEADLINE_EXCEEDED')
+    await turn
+    await setImmediate()
+    expect(request.isPaused()).to.equal(true)
+  })
 })
