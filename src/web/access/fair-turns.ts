@@ -1,7 +1,5 @@
 /** What is done in one round of the event loop, at most: everybody else is served between the rounds. */
 const roundMs = 8
-/** A round that took longer than this, as a single piece may, is followed by as long a rest: others may need several rounds for an answer. */
-const longRoundMs = 16
 /** The clock is looked at before each turn; a round of more turns than this is shorter than `roundMs` all the same. */
 const turnsPerRound = 32
 
@@ -70,16 +68,10 @@ export class FairTurns {
           if (this.#now() - startedAt < roundMs) this.#next()
           return
         }
-        const tookMs = this.#now() - startedAt
-        if (tookMs > longRoundMs) setTimeout(() => this.#serveAgain(), tookMs)
-        else this.#serveAgain()
+        this.#isServing = false
+        this.#serve()
       })
     }
-  }
-
-  #serveAgain(): void {
-    this.#isServing = false
-    this.#serve()
   }
 
   #account(): void {
