@@ -21,6 +21,8 @@ export const maxHeldBytesPerCustomer = 11 * 1024 * 1024
 const bytesPerPiece = 256
 /** For a whole body, from its headers on: half a megabyte a second at most is needed. */
 export const bodyTimeoutMs = 10_000
+/** Read of a long one in a turn. */
+const bytesPerTurn = 512 * 1024
 /** A shorter one cannot hold so much that parsing it takes long. */
 const smallBytes = 2_048
 
@@ -86,13 +88,14 @@ export class Bodies {
       let shape: JsonShape | undefined
       let early: Buffer[] = []
       let slow: NodeJS.Timeout | undefined
-      let isRefused = false
+      let [leftMs, slowSince] = [this.#timeoutMs, 0]
+      /** Without waiting for a turn. */
+      let readableBytes = longBytes
       const release = () => {
         if (taken > 0) take(-taken)
         taken = 0
       }
       const fail = (reason: string, problem: Problem) => {
-        isRefused = true
         request.off('data', arrived)
         request.pause()
         clearTimeout(slow)
@@ -105,7 +108,7 @@ export class Bodies {
         bytes += chunk.length
         pieces += 1
         // Nearly all are there whole with the first chunk.
-        if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
+        if (bytes < announced && !slow) goOn()
         if (bytes > maxBodyBytes) return fail('size', tooLarge())
         text.add(chunk)
         if (bytes <= smallBytes) return void early.push(chunk)
@@ -121,13 +124,24 @@ export class Bodies {
           if (tooMuch) return fail('shape', tooMuch)
         }
         early = []
-        if (bytes > longBytes && !turns.takeNow(environmentId)) void readOn()
+        if (bytes > readableBytes) {
+          readableBytes = bytes + bytesPerTurn
+          if (!turns.takeNow(environmentId)) void readOn()
+        }
       }
-      // What has arrived of long bodies takes its part of a round; the rest stays in the connection until its turn.
+      const goOn = () => {
+        slowSince = performance.now()
+        slow = setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), leftMs)
+      }
+      // The rest of a long body stays in the connection until its turn: that is no time of who sends it.
       const readOn = async () => {
         request.pause()
+        clearTimeout(slow)
+        leftMs -= performance.now() - slowSince
         await turns.take(environmentId)
-        if (!isRefused) request.resume()
+        if (request.destroyed) return
+        goOn()
+        request.resume()
       }
       request.on('data', arrived)
       request.once('end', async () => {

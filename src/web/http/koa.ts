@@ -60,9 +60,14 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   const answerWithKoa = koa.callback()
   const answerOthers = async (request: IncomingMessage, response: ServerResponse) => {
     if (await answerHealth(request, response)) return
-    // Those of GraphQL are of who asks.
-    if (!isGraphql(request) && !turns.takeNow(ofPages)) await turns.take(ofPages)
-    if (!response.destroyed && !refusePage(graphql, request, response)) await answerWithKoa(request, response)
+    // Turns of what is for GraphQL are those of who asks; and whoever calls with a key does not wait behind pages for the leave to.
+    if (!isGraphql(request) && !isPreflight(request)) {
+      // Refused at once: what waits has sent nothing, so that one connection could have any number of requests waiting.
+      if (refusePage(graphql, request, response)) return
+      if (!turns.takeNow(ofPages)) await turns.take(ofPages)
+      if (response.destroyed) return
+    }
+    await answerWithKoa(request, response)
   }
   const server = createServer({ ...headLimits, keepAliveTimeout }, (request, response) => {
     // The hottest paths of the process go without Koa.
@@ -98,7 +103,6 @@ const isPreflight = (request: IncomingMessage) => request.method === 'OPTIONS' &
  * made of its request. What is for GraphQL is counted when it turns out to be a page.
  */
 function refusePage({ rateLimits, trusted }: GraphqlParts, request: IncomingMessage, response: ServerResponse): boolean {
-  if (isGraphql(request) || isPreflight(request)) return false
   const refusal = refusalOf(() => rateLimits.takePage(trusted.callerOf(request)))
   if (!refusal) return false
   response

@@ -393,8 +393,9 @@ describe('the defence of the front door', () => {
       }
     }).timeout(60_000)
 
-    it('has turns that GraphQL over GET, and health, do not wait for', async () => {
+    it('has turns that GraphQL over GET, health, and who asks before it calls with a key do not wait for, nor what is refused', async () => {
       const { take, takeNow } = FairTurns.prototype
+      const { takePage } = RateLimits.prototype
       let letPagesGo = (): void => undefined
       const released = new Promise<void>((resolve) => {
         letPagesGo = resolve
@@ -412,12 +413,18 @@ describe('the defence of the front door', () => {
           return status
         })
         expect(await get('127.0.0.1', '/graphql?query=%7B__typename%7D', { 'x-api-key': door.serverKey })).to.equal(200)
+        for (const path of ['/graphql', '/v1/c/a/entitlements.json']) expect(await get('127.0.0.1', path, {}, 'OPTIONS')).to.equal(204)
+        RateLimits.prototype.takePage = () => {
+          throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'over')
+        }
+        expect(await get('127.0.0.1', '/docs')).to.equal(429)
         expect([await get('127.0.0.1', '/livez'), isShown]).to.deep.equal([200, false])
         letPagesGo()
         expect(await shown).to.equal(200)
       } finally {
         letPagesGo()
         Object.assign(FairTurns.prototype, { take, takeNow })
+        Object.assign(RateLimits.prototype, { takePage })
       }
     })
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Problem } from '../../../../src/kernel/problem.js'
 import { Registry } from '../../../../src/platform/metrics.js'
@@ -70,23 +69,35 @@ describe('the room for bodies', () => {
     for (const { read } of [busy, quiet]) expect((await read).text).to.equal(large.toString())
   })
 
-  it('reads nothing more of a body that is refused while it waits', async () => {
-    const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 1 })
+  it('is filled in time whatever it waits for its turn: that is no time of who sends it', async () => {
+    const timeoutMs = 100
+    const bodies = new Bodies({ metrics: new Registry(), timeoutMs })
     const request = Object.assign(new PassThrough({ highWaterMark: 2 * longBytes }), { headers: {} })
     const read = bodies.read(request as unknown as IncomingMessage, { environmentId: 'e', keyId: 'k', customerId: null })
-    const refusal = read.then(
-      () => 'read',
-      ({ code }: Problem) => code,
-    )
-    const turn = turns.take('e')
+    const others = Array.from({ length: 3 * timeoutMs }, async () => {
+      await turns.take('e')
+      const end = performance.now() + 1
+      while (performance.now() < end);
+    })
     request.write(large.subarray(0, longBytes + 1))
-    await nextTick()
-    // Its time is over before its turn comes.
-    const end = performance.now() + 5
-    while (performance.now() < end);
-    expect(await refusal).to.equal('DEADLINE_EXCEEDED')
-    await turn
-    await setImmediate()
-    expect(request.isPaused()).to.equal(true)
+    await Promise.all(others)
+    request.end(large.subarray(longBytes + 1))
+    expect((await read).text).to.equal(large.toString())
+  })
+
+  it('is not filled by who stops in the middle of it', async () => {
+    const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 20 })
+    for (const sent of [1, longBytes + 1]) {
+      const request = Object.assign(new PassThrough({ highWaterMark: 2 * longBytes }), { headers: {} })
+      const read = bodies.read(request as unknown as IncomingMessage, { environmentId: 'e', keyId: 'k', customerId: null })
+      const turn = turns.take('e')
+      request.write(large.subarray(0, sent))
+      const refusal = await read.then(
+        () => 'read',
+        ({ code }: Problem) => code,
+      )
+      await turn
+      expect([refusal, request.isPaused()]).to.deep.equal(['DEADLINE_EXCEEDED', true])
+    }
   })
 })
