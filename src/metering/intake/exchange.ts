@@ -2,7 +2,7 @@ import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import type { JobQueue } from '../../platform/queue.js'
-import { notCounted, outcomeUnknown, toPlainProblem } from '../model/problems.js'
+import { isRefusal, notCounted, outcomeUnknown, toPlainProblem } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
 import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
 import type { IngestionJob } from '../wire/jobs.js'
@@ -137,10 +137,19 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
   })
 }
 
-/** That one worker has failed says nothing of another one that has the same job; that the deadline has passed does. */
+/**
+ * That one worker has failed, or refuses it, says nothing of another one that has the same job and may find what was refused for mended; that the deadline has
+ * passed does.
+ */
 function ofSeveral(answer: Answer): Answer {
-  const isOfOne = 'problem' in answer && answer.problem.details.outcome === 'notCounted' && answer.problem.code !== 'DEADLINE_EXCEEDED'
-  return isOfOne ? { problem: toPlainProblem(outcomeUnknown([])) } : answer
+  return isOfOne(answer) ? { problem: toPlainProblem(outcomeUnknown([])) } : answer
+}
+
+function isOfOne(answer: Answer): boolean {
+  if ('usages' in answer) return false
+  if ('refused' in answer) return answer.refused.length > 0
+  const { problem } = answer
+  return isRefusal(problem) || (problem.details.outcome === 'notCounted' && problem.code !== 'DEADLINE_EXCEEDED')
 }
 
 export function outcomeOf(answer: Answer): CallOutcome {

@@ -207,6 +207,23 @@ describe('a call that a door does not acknowledge', () => {
         expect(await sent).to.deep.equal(said)
       }
     })
+
+    it('may have been when a worker refuses it, or some of it: another one may find it right, as what was missing has come', async () => {
+      const refusal = toPlainProblem(new Problem('NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'none'))
+      const item = { index: 1, code: 'CUSTOMER_NOT_FOUND', message: 'none' }
+      for (const refused of [{ problem: refusal }, { refused: [item] }]) {
+        const { jobs, send, reply } = openDoor()
+        const sent = saidOf(send(2))
+        await eventually('the repeat', () => jobs.length === 2, 10_000)
+        reply(jobs[1]!, refused)
+        expect(await sent).to.deep.equal(unknown('key 0', 'key 1'))
+        const once = openDoor()
+        const answer = once.send(2)
+        await eventually('the job', () => once.jobs.length === 1)
+        once.reply(once.jobs[0]!, refused)
+        expect(await answer).to.deep.equal(refused)
+      }
+    })
   })
 
   it('is sent again until the queue takes it', async () => {
