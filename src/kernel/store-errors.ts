@@ -92,6 +92,9 @@ export function isTransient(thrown: unknown): boolean {
   return kind !== null && kind !== 'taken'
 }
 
+/** Whether the server has ended a statement for the time it took: the same statement may take as long each time, or have waited for others. */
+export const tookTooLong = (thrown: unknown): boolean => thrown instanceof Error && codesOf(thrown).includes('57014')
+
 function bySqlState(code: string): StoreError | undefined {
   if (!/^[0-9A-Z]{5}$/.test(code)) return undefined
   for (let length = code.length; length >= 2; length--) {

@@ -55,9 +55,8 @@ export class WarmingDelivery {
 
   /** Begins a turn of each that is under way and in nobody's hands. Waits for none of it: one that is slow would keep the others from their next. */
   async work(signal: AbortSignal): Promise<void> {
-    for (const claimed of await this.#claim()) {
+    for (const claimed of await this.#claim([...this.#turns.keys()])) {
       const { environmentId, id } = claimed
-      if (this.#turns.has(environmentId)) continue
       const notYet = (error: unknown) => this.#log.warn({ err: error, environmentId }, 'a persistent cache is not warmed further yet')
       const turn = this.#turn(claimed, signal)
         .catch(notYet)
@@ -80,17 +79,19 @@ export class WarmingDelivery {
     ])
   }
 
-  async #claim(): Promise<Claimed[]> {
+  /** Without those that are in hand here: another warming of one has its turn afterwards. */
+  async #claim(inHand: readonly string[]): Promise<Claimed[]> {
     const { rows } = await this.#pool.query<Claimed>({
       name: 'updates_claim_warmings',
       text: `
         UPDATE cache_warming AS warming SET claimed_until = clock_timestamp() + make_interval(secs => $1)
         FROM environment
         WHERE environment.id = warming.environment_id AND environment.has_persistent_cache AND warming.ended_at IS NULL
+          AND warming.environment_id <> ALL($2::uuid[])
           AND (warming.claimed_until IS NULL OR warming.claimed_until < clock_timestamp())
         RETURNING warming.environment_id AS "environmentId", warming.id, environment.persistent_cache_queue_url AS "queueUrl",
           warming.last_customer AS "lastCustomer"`,
-      values: [claimSeconds],
+      values: [claimSeconds, inHand],
     })
     return rows
   }

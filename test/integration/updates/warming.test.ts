@@ -168,6 +168,24 @@ describe('warming of a persistent cache', function () {
       expect(await progress()).to.include({ told: 0, endedAt: null })
     })
 
+    it('that was begun anew while a process works on the one before is left to others, and to its next turn', async () => {
+      let answer = (_isTaken: boolean) => {}
+      const answered = new Promise<boolean>((resolve) => {
+        answer = resolve
+      })
+      const worked = worker(undefined, async () => () => answered)
+      await worked.work(signal)
+      const claims = async () =>
+        (await postgres.pool.query('SELECT claimed_until FROM cache_warming WHERE environment_id = $1 AND ended_at IS NULL', [other])).rows
+      expect((await claims())[0].claimed_until).not.to.equal(null)
+      await postgres.pool.query('DELETE FROM cache_warming WHERE environment_id = $1', [other])
+      await new Warmings({ pool: postgres.pool }).begin(other)
+      await worked.work(signal)
+      expect(await claims()).to.deep.equal([{ claimed_until: null }])
+      answer(true)
+      await worked.workedAll()
+    })
+
     it('ends each turn after a thousand customers, whatever its queue has room for', async () => {
       await postgres.pool.query(
         `INSERT INTO customer (environment_id, id, ref_id, updated_at)

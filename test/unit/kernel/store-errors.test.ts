@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
-import { isTransient, type StoreError, storeErrorOf } from '../../../src/kernel/store-errors.js'
+import { isTransient, type StoreError, storeErrorOf, tookTooLong } from '../../../src/kernel/store-errors.js'
 
 const failure = (message: string, more: object = {}) => Object.assign(new Error(message), more)
 const ofPostgres = (code: string) => failure('as PostgreSQL says it', { code })
@@ -85,5 +85,13 @@ describe('what an error of a store says about sending the same again', () => {
 
   it('nothing, when it is no error', () => {
     for (const thrown of [null, undefined, 'text', { code: '25006' }]) expect(storeErrorOf(thrown)).to.equal(null)
+  })
+})
+
+describe('a statement that took too long', () => {
+  it('is told from others that cannot be done now, wherever its code is', () => {
+    for (const error of [ofPostgres('57014'), ofPrisma('P2010', '57014')]) expect(tookTooLong(error)).to.equal(true)
+    for (const error of [ofPostgres('55P03'), ofPostgres('08006'), failure('57014'), '57014', null])
+      expect(tookTooLong(error)).to.equal(false)
   })
 })
