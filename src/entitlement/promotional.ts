@@ -108,9 +108,9 @@ export class PromotionalService {
     return isTold
   }
 
-  /** Customers (our ids) with an end to be told, the longest overdue first. */
-  dueCustomers(limit: number): Promise<DueCustomer[]> {
-    return findDueCustomers(this.#prisma, limit)
+  /** Customers (our ids) with an end to be told, the longest overdue first, without those that are left alone. */
+  dueCustomers(limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+    return findDueCustomers(this.#prisma, limit, leftAlone)
   }
 
   /** Seconds since the oldest end that is to be told; 0: there is none. */

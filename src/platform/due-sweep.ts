@@ -14,7 +14,8 @@ export interface DueCustomer {
 
 /** A domain that knows which customers have something due, and records it. */
 export interface DueWork {
-  dueCustomers(limit: number): Promise<DueCustomer[]>
+  /** Without those (our ids) that are left alone. */
+  dueCustomers(limit: number, leftAlone: readonly string[]): Promise<DueCustomer[]>
   applyDue(environmentId: string, customerId: string, options: { ifFree: boolean }): Promise<boolean>
   /** The same for several customers of one environment, all or none; answers for whom there was something. Absent: they are taken one by one. */
   applyDueTogether?(environmentId: string, customerIds: readonly string[]): Promise<readonly string[]>
@@ -109,9 +110,9 @@ export async function sweepDue(
       if (life.signal.aborted) break
       try {
         if (await domain.applyDue(environmentId, customerId, { ifFree: true })) progress += 1
-        leftAlone.succeeded(keyOf({ environmentId, customerId }))
+        leftAlone.succeeded(customerId)
       } catch (error) {
-        leftAlone.failed(keyOf({ environmentId, customerId }))
+        leftAlone.failed(customerId)
         life.log.warn({ err: error, environmentId, customerId }, `${label} of a customer could not be applied, trying again later`)
       }
     }
@@ -130,9 +131,7 @@ export async function sweepDue(
   }
   let applied = 0
   for (;;) {
-    // Over-fetched by those that are left alone, so that they never fill a batch.
-    const due = await domain.dueCustomers(batchSize + 2 * leftAlone.size)
-    const waiting = due.filter((customer) => !leftAlone.has(keyOf(customer)))
+    const waiting = await domain.dueCustomers(batchSize, leftAlone.keys())
     let progress = 0
     await inLanes(concurrency, groupsOf(waiting), async (group) => {
       if (life.signal.aborted) return
@@ -146,8 +145,6 @@ export async function sweepDue(
   if (applied > 0) life.log.info({ customers: applied }, `sweep applied ${label}`)
   return applied
 }
-
-const keyOf = ({ environmentId, customerId }: DueCustomer): string => `${environmentId} ${customerId}`
 
 function groupsOf(customers: readonly DueCustomer[]): DueCustomer[][] {
   const open = new Map<string, DueCustomer[]>()

@@ -143,7 +143,7 @@ export async function dueLagSeconds(db: Db): Promise<number> {
  * Customers (our ids) with an end that was not told, by the test clock where there is one: of each environment in turn those that are overdue for longest.
  * The time of each environment is found out first: asked in the condition no index could be gone by.
  */
-export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
+export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
     WITH RECURSIVE ${busyEnvironments('promotional_entitlement', 'due_at IS NOT NULL')}
     SELECT environment.id AS environment_id, due.customer_id
@@ -152,7 +152,7 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
     ) AS environment CROSS JOIN LATERAL (
       SELECT customer_id, min(due_at) AS due_at, row_number() OVER (ORDER BY min(due_at)) AS place FROM (
         SELECT customer_id, due_at FROM promotional_entitlement AS promotion
-        WHERE promotion.environment_id = environment.id AND promotion.due_at <= environment.now
+        WHERE promotion.environment_id = environment.id AND promotion.due_at <= environment.now AND customer_id <> ALL(${[...leftAlone]}::uuid[])
         ORDER BY promotion.due_at LIMIT ${limit}
       ) AS oldest
       GROUP BY customer_id

@@ -7,8 +7,9 @@ import { busyEnvironments } from '../../platform/sql.js'
  * that came due last, so that neither a crowd nor customers that fail again and again keep the others from their turn. The time of each environment is
  * found out first: asked in the condition no index could be gone by.
  */
-export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
+export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
   const half = Math.ceil(limit / 2)
+  const isWanted = Prisma.sql`s.environment_id = environment.id AND s.due_at <= environment.now AND customer_id <> ALL(${[...leftAlone]}::uuid[])`
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
     WITH RECURSIVE ${busyEnvironments('subscription', 'due_at IS NOT NULL')}
     SELECT environment.id AS environment_id, due.customer_id
@@ -18,11 +19,11 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
       SELECT customer_id, min(place) AS place, min(due_at) AS due_at FROM (
         SELECT *, row_number() OVER (ORDER BY due_at) AS place FROM (
           SELECT customer_id, due_at FROM subscription AS s
-          WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at LIMIT ${half}) AS oldest
+          WHERE ${isWanted} ORDER BY due_at LIMIT ${half}) AS oldest
         UNION ALL
         SELECT *, row_number() OVER (ORDER BY due_at DESC) AS place FROM (
           SELECT customer_id, due_at FROM subscription AS s
-          WHERE s.environment_id = environment.id AND s.due_at <= environment.now ORDER BY due_at DESC LIMIT ${half}) AS latest
+          WHERE ${isWanted} ORDER BY due_at DESC LIMIT ${half}) AS latest
       ) AS either
       GROUP BY customer_id
     ) AS due

@@ -49,9 +49,9 @@ export class DueTransitions {
     return [...new Set(changed.map(({ customerId }) => customerId))]
   }
 
-  /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. */
-  dueCustomers(limit: number): Promise<DueCustomer[]> {
-    return findDueCustomers(this.#prisma, limit)
+  /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. Without those that are left alone. */
+  dueCustomers(limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+    return findDueCustomers(this.#prisma, limit, leftAlone)
   }
 
   /** Seconds since the oldest of what is due came due; 0: nothing is. */

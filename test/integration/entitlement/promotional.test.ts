@@ -163,6 +163,30 @@ describe('promotional entitlements', () => {
       expect((await ask('sso')).granted).to.equal(false)
       expect(await held()).to.have.length(2)
     })
+    it('are found although a customer that is left alone has many that are older', async () => {
+      await age(9 * day)
+      const client = await bench.pool.connect()
+      try {
+        // The features need not be there.
+        await client.query("SET session_replication_role = 'replica'")
+        const copied = "jsonb_build_object('id', gen_random_uuid(), 'feature_id', gen_random_uuid())"
+        await client.query(`
+          INSERT INTO promotional_entitlement SELECT (jsonb_populate_record(one, ${copied})).*
+          FROM (SELECT one FROM promotional_entitlement AS one WHERE environment_id = '${environmentId}' AND due_at IS NOT NULL LIMIT 1) AS known
+          CROSS JOIN generate_series(1, 60)`)
+      } finally {
+        await client.query('RESET session_replication_role')
+        client.release()
+      }
+      const beta = (await bench.customers.provision(environmentId, { refId: 'beta' })).customer.id
+      await bench.promotional.grant(environmentId, 'beta', [{ featureRefId: 'sso', period: 'CUSTOM', customEndDate: Date.now() + day }])
+      await age(day + 60_000)
+      const found = async (leftAlone: string[]) =>
+        (await bench.promotional.dueCustomers(50, leftAlone)).flatMap((one) =>
+          one.environmentId === environmentId ? [one.customerId] : [],
+        )
+      expect([await found([]), await found([customerId]), await found([customerId, beta])]).to.deep.equal([[customerId], [beta], []])
+    })
     it('are told once, by whoever comes first', async () => {
       await age(7 * day)
       expect(await due()).to.deep.equal([{ environmentId, customerId }])
