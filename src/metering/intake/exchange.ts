@@ -2,7 +2,7 @@ import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import type { JobQueue } from '../../platform/queue.js'
-import { isRefusal, notCounted, outcomeUnknown, toPlainProblem } from '../model/problems.js'
+import { notCounted, outcomeUnknown, toPlainProblem } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
 import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
 import type { IngestionJob } from '../wire/jobs.js'
@@ -148,8 +148,8 @@ function ofSeveral(answer: Answer): Answer {
 function isOfOne(answer: Answer): boolean {
   if ('usages' in answer) return false
   if ('refused' in answer) return answer.refused.length > 0
-  const { problem } = answer
-  return isRefusal(problem) || (problem.details.outcome === 'notCounted' && problem.code !== 'DEADLINE_EXCEEDED')
+  const { code, details } = answer.problem
+  return details.outcome !== 'unknown' && code !== 'DEADLINE_EXCEEDED'
 }
 
 export function outcomeOf(answer: Answer): CallOutcome {
