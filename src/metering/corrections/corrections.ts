@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { lockCustomers } from '../../changes/counting.js'
-import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
-import { readTime } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import { Binding, Bindings } from '../counting/bindings.js'
 import { type ComputedRange, computeUsage } from '../counting/compute-usage.js'
@@ -32,9 +30,6 @@ export type EventName = Omit<UsageEvent, 'dimensions'>
 /** What names a measurement: its id, or the idempotency key that it was reported with. */
 export type MeasurementName = { id: string } | { idempotencyKey: string }
 
-/** Where a test clock rules, what is dated is looked at by it; null: the environment has none. */
-export type FindTestClock = (environmentId: string) => Promise<{ now: EpochMs } | null>
-
 class TryAgain extends Error {
   override readonly name = 'TryAgain'
 }
@@ -47,16 +42,13 @@ export class Corrections {
   readonly #pool: pg.Pool
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
-  readonly #findTestClock: FindTestClock
 
   constructor(parts: {
     pool: pg.Pool
     loadHeld: LoadHeldSeries
     changed: (environmentId: string) => void
-    findTestClock: FindTestClock
   }) {
     this.#pool = parts.pool
-    this.#findTestClock = parts.findTestClock
     this.#bindings = new Bindings(parts.loadHeld)
     this.#changed = parts.changed
   }
@@ -68,8 +60,7 @@ export class Corrections {
 
   /** Null dimensions remove the event. Fails with NOT_FOUND when there is no such event. */
   async changeEvent(environmentId: string, name: EventName, dimensions: Dimensions | null): Promise<void> {
-    const now = (await this.#findTestClock(environmentId))?.now ?? (await readTime(this.#pool))
-    const checked = checkEvent({ ...name, dimensions: dimensions ?? {} }, now)
+    const checked = checkEvent({ ...name, dimensions: dimensions ?? {} }, null)
     const hash = eventIdentity(environmentId, checked)
     await this.#repeat(async () => {
       const event = await findEvent(this.#pool, environmentId, hash)

@@ -2,7 +2,6 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
-import type { FindTestClock } from '../corrections/corrections.js'
 import { beforeCounting, fromPlainProblem, outcomeUnknown, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
   checkEvent,
@@ -25,6 +24,9 @@ const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
 /** Of the events that are stored together, unless one alone has more: the event loop stands still for milliseconds while they are written. */
 const maxEventBytesAtOnce = 2 ** 19
+
+/** Where a test clock rules, what is dated is looked at by it; null: the environment has none. */
+export type FindTestClock = (environmentId: string) => Promise<{ now: EpochMs } | null>
 
 /** Of the doors for reports and for events. Only reports are announced before they are answered. */
 export interface UsageIntakeParts extends Omit<DoorParts, 'kind' | 'maxItems'> {

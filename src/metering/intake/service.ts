@@ -5,13 +5,13 @@ import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis, openSubscriber } from '../../platform/redis.js'
 import { countWaitingBatches } from '../aggregation/batch-repository.js'
-import { Corrections, type FindTestClock } from '../corrections/corrections.js'
+import { Corrections } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
-import { UsageIntake, type UsageIntakeParts } from './intake.js'
+import { type FindTestClock, UsageIntake, type UsageIntakeParts } from './intake.js'
 import { Replies } from './replies.js'
 
 interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement' | 'answerWithinMs'> {
@@ -40,7 +40,7 @@ export class UsageService extends UsageIntake {
 
   constructor({ pool, loadHeld, findHeld, changed, ...options }: UsageParts) {
     super(openIntake({ ...options, pool }))
-    this.corrections = new Corrections({ pool, loadHeld, changed, findTestClock: options.findTestClock })
+    this.corrections = new Corrections({ pool, loadHeld, changed })
     showKept(options.life.metrics, 'usage without an answer', () => this.waitingBytes)
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })

@@ -89,7 +89,7 @@ export function stillBeingCounted(): Problem {
 
 /**
  * What became of usage that was not acknowledged, as `outcome` in the details of the problem. A problem that refuses it (unknown customer, bad number) needs
- * none: it was not counted. What is stored is never refused, but answered as a repeat.
+ * none: it was not counted. What is stored is answered as a repeat, unless the door refuses it by its date.
  *
  * notCounted  it was not counted and will not be: who says so has seen to it
  * unknown     it may have been, or may still be; to send it again under the same key is safe

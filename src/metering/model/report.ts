@@ -103,8 +103,8 @@ export function checkReport(report: UsageReport, id: string, now: EpochMs): Repo
   return { ...report, id, timestamp: report.timestamp === null ? null : checkTimestamp(report.timestamp, now) }
 }
 
-/** Fails with INVALID_ARGUMENT on anything that can be refused by reading it. `now` is the database's time. */
-export function checkEvent(event: UsageEvent, now: EpochMs): EventItem {
+/** Fails with INVALID_ARGUMENT on anything that can be refused by reading it. `now` is the database's time; null: of an event that was reported before. */
+export function checkEvent(event: UsageEvent, now: EpochMs | null): EventItem {
   checkRefId(event.customerId, 'customerId')
   checkRefId(event.eventName, 'eventName')
   checkRefId(event.idempotencyKey, 'idempotencyKey')

@@ -9,11 +9,12 @@ const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d
  * When a usage report or event happened, as epoch milliseconds (finer digits are cut off). Takes ISO 8601 text with date, time
  * and zone, a Date, or epoch milliseconds; `path` names the input in the message.
  * Fails with INVALID_ARGUMENT on any other text, on days that do not exist, and outside of the window: at most `aheadMs`
- * after and `lateDays` before `now`, both included.
+ * after and `lateDays` before `now`, both included; null: whenever it was.
  */
-export function checkTimestamp(timestamp: string | Date | EpochMs, now: EpochMs, path = 'timestamp'): EpochMs {
+export function checkTimestamp(timestamp: string | Date | EpochMs, now: EpochMs | null, path = 'timestamp'): EpochMs {
   const at = typeof timestamp === 'string' ? parseTimestamp(timestamp) : Math.floor(Number(timestamp))
   if (Number.isNaN(at)) throw invalidInput(`${path} must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z`, { path })
+  if (now === null) return at
   if (at > now + aheadMs) throw invalidInput(`${path} is more than ${aheadMs / 60_000} minutes in the future`, { path })
   if (at < now - lateMs) throw invalidInput(`${path} is more than ${lateDays} days in the past`, { path })
   return at

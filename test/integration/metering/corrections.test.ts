@@ -54,6 +54,23 @@ describe('correcting usage', () => {
     expect(await usage('requests')).to.equal('2')
   })
 
+  it('finds an event by the time it was reported with, for as long as its identity is kept', async () => {
+    const ofTest = (await bench.app.environments.create({ refId: `corrected-late-${++serial}`, isTest: true })).environment.id
+    const begin = Date.now() + 60_000
+    await bench.app.testClocks.create(ofTest, begin)
+    await bench.app.customers.provision(ofTest, { refId: 'acme' })
+    const dated = { ...event('acme', 'dated', { dimensions: { tokens: 1 } }), timestamp: begin }
+    await bench.usage.reportEvents(ofTest, [dated])
+    const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [ofTest])
+    for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId: ofTest, batchId: id, stored: null })
+    await bench.app.testClocks.advance(ofTest, begin + 37 * 86_400_000)
+    expect(await problemOf(bench.usage.reportEvents(ofTest, [dated]))).to.include({ code: 'INVALID_ARGUMENT' })
+    await bench.usage.corrections.changeEvent(ofTest, name(dated), null)
+    expect(await problemOf(bench.usage.corrections.changeEvent(ofTest, { ...name(dated), timestamp: begin - 1 }, null))).to.include({
+      code: 'NOT_FOUND',
+    })
+  })
+
   it('replaces what an event said, and goes on from there', async () => {
     await count(tokens('a', 1), tokens('b', 7))
     await bench.usage.corrections.changeEvent(environmentId, name(tokens('b', 7)), { tokens: 2, user: 'a' })

@@ -179,7 +179,6 @@ describe('moving a subscription to another resource', () => {
           return bench.app.heldSeries(...asked)
         },
         changed: () => undefined,
-        findTestClock: async () => null,
       })
       await corrections.changeMeasurement(environmentId, { id: reported!.id }, 8)
       expect([(await seats())[2], await lastOf('seats', 'r2')]).to.deep.equal(['8', '8'])

@@ -40,6 +40,12 @@ describe('time window', () => {
     expect(checkTimestamp('2026-01-14T10:00:00.123999999Z', now)).to.equal(Date.UTC(2026, 0, 14, 10, 0, 0, 123))
   })
 
+  it('takes any time of what was reported before, and nothing that is none', () => {
+    for (const year of ['1970', '2025', '2030'])
+      expect(checkTimestamp(`${year}-01-14T10:00:00Z`, null)).to.equal(Date.UTC(Number(year), 0, 14, 10))
+    expect(() => checkTimestamp('2026-02-30T10:00:00Z', null)).to.throw(Problem)
+  })
+
   it('knows the leap days', () => {
     const march2028 = Date.UTC(2028, 2, 1)
     expect(checkTimestamp('2028-02-29T00:00:00Z', march2028)).to.equal(Date.UTC(2028, 1, 29))
