@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
-import { checkEvent, checkReport, type Dimensions, maxItemsPerCall } from '../model/report.js'
+import { checkEvent, checkReport, checkTogether, type Dimensions, maxItemsPerCall } from '../model/report.js'
 import type { Call } from './call.js'
 import { deadlineMs, type IngestionJob } from './jobs.js'
 import { packEvents, unpackEvents } from './packed-events.js'
@@ -75,5 +75,6 @@ function checkedReports(packed: PackedCall, deadlineOf: (deadline: EpochMs) => E
     deadline: deadlineOf(deadline),
     items: reportsSchema.parse(items).map((item) => checkReport(item, item.id, now)),
   }
+  checkTogether(checked.items)
   return packCall(checked)
 }

@@ -86,6 +86,10 @@ describe('a job of a door outside the platform', () => {
       'a behaviour that there is not': reports([now, [id, 'c', 'calls', '1', 'TIMES', null, null, null, null]]),
       'a time far ahead': reports([now, [id, 'c', 'calls', '1', 'DELTA', null, now * 2, null, null]]),
       'dimensions that are lists': reports([now, [id, 'c', 'calls', '1', 'DELTA', null, null, null, { a: [1] }]]),
+      'dimensions that are too much together': reports([
+        now,
+        ...['1', '2', '3'].map((value) => [id, 'c', 'calls', value, 'DELTA', null, null, null, { a: 'a'.repeat(400_000) }]),
+      ]),
       'nothing at all': reports([now, null]),
       'no report': reports([now]),
       'too many items': reports(...many),
