@@ -114,8 +114,9 @@ export function consume<T extends { v: number }>(
   worker.on('failed', (job, error) => {
     const isFinal = job?.finishedOn !== undefined
     if (isFinal && isUnexpected(error)) life.unexpected(error)
-    metrics.jobs.inc({ queue: name, result: isFinal ? 'failed' : 'retried' })
-    life.log[isFinal && !(error instanceof UnreadableJob) ? 'error' : 'warn'](
+    const isUnreadable = error instanceof UnreadableJob
+    metrics.jobs.inc({ queue: name, result: isUnreadable ? 'unreadable' : isFinal ? 'failed' : 'retried' })
+    life.log[isFinal && !isUnreadable ? 'error' : 'warn'](
       { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade, ...traceIdOfJob(job?.data) },
       isFinal ? 'job failed' : 'job will be tried again',
     )

@@ -97,6 +97,17 @@ describe('queues', () => {
     )
   })
 
+  it('counts jobs that nobody can read apart from those that fail', async () => {
+    const life = newLife()
+    const queue = inspect(life)
+    consume(life, connection, parcel, { concurrency: 1, handler: async () => undefined })
+    for (const data of [{ n: 7 }, { v: 1, n: 'seven' }]) await queue.add('parcel', data)
+    await until(async () =>
+      (await life.metrics.metrics()).includes('tollgate_jobs_total{queue="parcels",result="unreadable",process="test"} 2'),
+    )
+    expect(await life.metrics.metrics()).not.to.include('result="failed"')
+  })
+
   it('puts a job of an unknown version back for a worker that knows it, and never fails it', async () => {
     const life = newLife()
     const queue = inspect(life)
