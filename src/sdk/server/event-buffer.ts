@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../kernel/problem.js'
-import { isRefusal, type RefusedItem } from '../../metering/model/problems.js'
+import { isRefusal, mayBeCounted, outcomeUnknown, type RefusedItem } from '../../metering/model/problems.js'
 import type { SentEvent } from '../../reader/api/client.js'
 import { toTollgateError } from '../error.js'
 import type { Dimensions, UsageEvent } from '../types.js'
@@ -17,6 +17,8 @@ const longestPauseMs = 30_000
 interface Buffered {
   event: SentEvent
   bytes: number
+  /** It was sent, and nobody knows whether it was stored. */
+  isUnknown: boolean
 }
 
 interface Parts {
@@ -58,7 +60,7 @@ export class EventBuffer {
     for (const event of read) {
       const bytes = Buffer.byteLength(JSON.stringify(event))
       if (this.#isClosed || this.#waiting.length >= maxEvents || this.#bytes + bytes > maxBytes) break
-      this.#waiting.push({ event, bytes })
+      this.#waiting.push({ event, bytes, isUnknown: false })
       this.#bytes += bytes
       taken++
     }
@@ -122,21 +124,20 @@ export class EventBuffer {
         const problem = Problem.from(error)
         const items = problem.details.items as RefusedItem[] | undefined
         if (items !== undefined) {
+          const refused = items.flatMap(({ index }) => this.#waiting[index] ?? [])
           this.#forget(batch.length)
-          this.#drop(
-            items.flatMap(({ index }) => batch[index] ?? []),
-            'refused',
-            problem,
-          )
+          this.#refuse(refused, problem)
         } else if (!isRefusal(problem)) {
+          if (mayBeCounted(problem)) for (const sent of this.#waiting.slice(0, batch.length)) sent.isUnknown = true
           this.#pauseMs = Math.min(2 * this.#pauseMs || firstPauseMs, longestPauseMs)
           throw error
         } else if (batch.length > 1) {
           // One of them makes the API refuse all: it is found by halves.
           most = Math.ceil(batch.length / 2)
         } else {
+          const refused = this.#waiting.slice(0, 1)
           this.#forget(1)
-          this.#drop(batch, 'refused', problem)
+          this.#refuse(refused, problem)
         }
       }
       this.#pauseMs = 0
@@ -151,6 +152,15 @@ export class EventBuffer {
       bytes += more
     }
     return this.#waiting.slice(0, count).map(({ event }) => event)
+  }
+
+  /** What an attempt before may have stored is not known to be refused. */
+  #refuse(refused: readonly Buffered[], problem: Problem): void {
+    for (const isUnknown of [false, true]) {
+      const events = refused.filter((one) => one.isUnknown === isUnknown).map(({ event }) => event)
+      const keys = events.map(({ idempotencyKey }) => idempotencyKey)
+      this.#drop(events, 'refused', isUnknown ? outcomeUnknown(keys, 'UNKNOWN', problem) : problem)
+    }
   }
 
   #forget(count: number): void {

@@ -7,10 +7,12 @@ describe('tracked events of the server SDK', () => {
   let api: FakeApi
   let client: TollgateClient
   let dropped: { keys: string[]; why: string }[]
+  let outcomes: unknown[]
 
   beforeEach(async () => {
     api = await FakeApi.start()
     dropped = []
+    outcomes = []
   })
   afterEach(async () => {
     await client.close({ timeoutMs: 50 })
@@ -24,7 +26,12 @@ describe('tracked events of the server SDK', () => {
       wsEnabled: false,
       timeoutMs: 300,
       eventBuffer: { flushIntervalMs: 20, ...eventBuffer },
-      hooks: { eventsDropped: ({ events, why }) => void dropped.push({ keys: events.map((event) => event.idempotencyKey), why }) },
+      hooks: {
+        eventsDropped: ({ events, why, error }) => {
+          dropped.push({ keys: events.map((event) => event.idempotencyKey), why })
+          outcomes.push((error as TollgateError).details.outcome)
+        },
+      },
     })
   }
   const event = (idempotencyKey: string) => ({ customerId: 'acme', eventName: 'call', idempotencyKey })
@@ -89,6 +96,21 @@ describe('tracked events of the server SDK', () => {
     expect(dropped).to.deep.equal([{ keys: ['e0'], why: 'refused' }])
     expect(batches()).to.deep.equal([['e0', 'e1'], ['e0'], ['e1']])
   })
+
+  it('that are refused after an attempt that may have stored them are not told as if it had not', async () => {
+    await start()
+    api.next.push('breaks')
+    api.behaviour = { code: 'BadUserInput' }
+    client.trackEvents([event('first')])
+    await until(() => dropped.length === 1, 'it is refused', 5_000)
+    client.trackEvents([event('second')])
+    await until(() => dropped.length === 2, 'the next is too', 5_000)
+    expect(dropped).to.deep.equal([
+      { keys: ['first'], why: 'refused' },
+      { keys: ['second'], why: 'refused' },
+    ])
+    expect(outcomes).to.deep.equal(['unknown', undefined])
+  }).timeout(10_000)
 
   it('are sent when the client is closed, and those that nobody takes are told', async () => {
     await start({ flushIntervalMs: 60_000 })
