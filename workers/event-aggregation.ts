@@ -53,7 +53,7 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig, chec
     changed: after.changed,
   }
   postgres.epoch.onChange(() => counting.bindings.forgetAll())
-  const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
+  const aggregation = new EventAggregation({ ...counting, clock, metrics: life.metrics })
   const recomputations = new RecomputationWorker({ ...counting, log: life.log })
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
   consume(life, queues, aggregateEvents, {

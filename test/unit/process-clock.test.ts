@@ -21,7 +21,6 @@ const readers: Record<string, string> = {
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
   'src/updates/deliver/feed-epochs.ts': 'when a message was made is told, and decides nothing',
   'src/updates/deliver/change-messages.ts': 'when a message was made is told, and decides nothing',
-  'src/metering/aggregation/event-aggregation.ts': 'a metric',
 }
 
 const readsClock = /\bDate\.now\b|\bnew Date\(\)|\bsystemClock\b|\bTemporal\.Now\b|\bDate\(\)/

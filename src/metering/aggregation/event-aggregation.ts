@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { advanceCustomers, type LockedCustomer } from '../../changes/counting.js'
+import type { Clock } from '../../kernel/clock.js'
 import type { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
 import { Gatherer } from '../../platform/gatherer.js'
@@ -53,6 +54,7 @@ type LoadedBindings = ReadonlyMap<string, Binding | Problem>
  */
 export class EventAggregation {
   readonly #pool: pg.Pool
+  readonly #clock: Clock
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
   readonly #seconds: Histogram
@@ -68,6 +70,8 @@ export class EventAggregation {
   /** `changed` is called after the commit of new usage. `maxWaitingBytes`: absent: 64 MB. */
   constructor(parts: {
     pool: pg.Pool
+    /** The database's. */
+    clock: Clock
     bindings: Bindings
     metrics: Registry
     changed: (environmentId: string) => void
@@ -75,6 +79,7 @@ export class EventAggregation {
   }) {
     this.#maxWaitingBytes = parts.maxWaitingBytes ?? maxWaitingBytes
     this.#pool = parts.pool
+    this.#clock = parts.clock
     this.#bindings = parts.bindings
     this.#changed = parts.changed
     this.#gatherer = new Gatherer(maxBatches, (environmentId, jobs) => this.#aggregateTogether(environmentId, jobs), longLotMs)
@@ -107,7 +112,7 @@ export class EventAggregation {
       this.#jobs -= 1
       if (hasRoom) this.#waitingBytes -= bytes
     }
-    if (job.reportedAt !== undefined) this.#lag.observe(Math.max(0, Date.now() - job.reportedAt) / 1_000)
+    if (job.reportedAt !== undefined) this.#lag.observe(Math.max(0, this.#clock.now() - job.reportedAt) / 1_000)
   }
 
   /** What is being counted is counted to its end; the jobs of the rest are left to other workers. */

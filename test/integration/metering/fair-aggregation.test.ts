@@ -63,6 +63,7 @@ describe('counting the events of several environments', function () {
     workers.push(life)
     const aggregation = new EventAggregation({
       pool: bench.pool,
+      clock: bench.app.clock,
       bindings: new Bindings(bench.app.heldSeries),
       metrics: createMetrics('aggregation'),
       changed: () => undefined,

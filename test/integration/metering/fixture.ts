@@ -93,6 +93,7 @@ export async function openMeteringBench({
   const newAggregation = () =>
     new EventAggregation({
       pool: postgres.pool,
+      clock: app.clock,
       bindings: new Bindings(app.heldSeries),
       metrics: createMetrics('aggregation'),
       changed: app.after.changed,
