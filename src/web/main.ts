@@ -148,6 +148,7 @@ await runProcess({ name: 'web', spec: webConfig, check: clusterProblems, loadTra
       socketsPerAddress: config.SOCKETS_PER_ADDRESS,
       socketsPerKey: config.SOCKETS_PER_KEY,
       socketsPerCustomer: config.SOCKETS_PER_CUSTOMER,
+      maxWaitingJobs: config.INGESTION_MAX_WAITING_JOBS,
     },
     trustedProxies: config.TRUSTED_PROXIES,
   })

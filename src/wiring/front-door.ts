@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { Hearing } from '../changes/hearing.js'
 import { hearKeyNews } from '../environment/key-news.js'
 import type { Secret } from '../kernel/secret.js'
+import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openSubscriber, sharedRedis } from '../platform/redis.js'
@@ -38,6 +39,8 @@ export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits, Soc
   operationTimeoutMs: number
   /** Of entitlement states in memory, estimated. */
   heldStatesMaxBytes: number
+  /** Of a queue of ingestion, beyond which usage is refused: shown here. */
+  maxWaitingJobs: number
 }
 
 /** A server key's host application may load a whole process; a browser asks a few times per page. */
@@ -53,6 +56,7 @@ export const defaultLimits: FrontDoorLimits = {
   socketsPerCustomer: 20,
   operationTimeoutMs: 10_000,
   heldStatesMaxBytes: 128 * 1024 * 1024,
+  maxWaitingJobs: defaultMaxWaitingJobs,
 }
 
 /** The memory of a web process for entitlement states. */

@@ -8,11 +8,9 @@ import type { Limit } from './limits/row.js'
 import { limitsOfSockets } from './limits/sockets.js'
 
 /** Those of one kind stand together. */
-export const limitsOf = (limits: RateLimitOptions & ConnectionLimits & SocketPlaces & { operationTimeoutMs: number }): Limit[] => [
-  ...limitsOfRequests(limits),
-  ...limitsOfSockets(limits),
-  ...limitsOfContent(),
-]
+export const limitsOf = (
+  limits: RateLimitOptions & ConnectionLimits & SocketPlaces & { operationTimeoutMs: number; maxWaitingJobs: number },
+): Limit[] => [...limitsOfRequests(limits), ...limitsOfSockets(limits), ...limitsOfContent(limits)]
 
 /** In Markdown, for the page that has a place for it. */
 export function limitsTable(limits: readonly Limit[]): string {

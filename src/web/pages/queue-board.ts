@@ -68,7 +68,8 @@ export function serveQueueBoard({
     setPageHeaders(ctx, { inlineStyles: true })
     if (!isRead(ctx.method) && !isFromOwnPage(ctx.headers, { hasOwnHeader: ctx.get('x-operator-key') !== '' })) {
       ctx.status = 403
-      ctx.body = 'A change of a queue must come from the page of the queue board, or with the header X-OPERATOR-KEY.'
+      ctx.body =
+        'A change of a queue must come from the page of the queue board, or from a program (without Origin and Sec-Fetch-Site) with the header X-OPERATOR-KEY.'
       return
     }
     if (!isOperator(ctx, operatorKey)) {

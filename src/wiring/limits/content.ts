@@ -7,7 +7,6 @@ import {
   maxTextCharacters,
 } from '../../catalog/document/text-limits.js'
 import { maxRecomputations } from '../../metering/corrections/recomputation.js'
-import { defaultMaxWaitingJobs } from '../../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../../metering/model/report.js'
 import {
   arrivalTimeoutMs,
@@ -23,7 +22,7 @@ import { bytes, count, type Limit, refused, row } from './row.js'
 const arrivals = 'contract/grpc/arrivals.test.ts'
 
 /** Of sidecars, and of what catalogs and usage may hold. */
-export function limitsOfContent(): Limit[] {
+export function limitsOfContent({ maxWaitingJobs }: { maxWaitingJobs: number }): Limit[] {
   return [
     row('connections of a sidecar, for gRPC', count(mostConnections), 'closed', [arrivals, 'come over so many connections, and no more']),
     row('calls of a sidecar that begin at once', count(begunAtOnce), 'begin a moment later', [
@@ -90,7 +89,7 @@ export function limitsOfContent(): Limit[] {
     ]),
     row(
       'jobs that wait in a queue of usage',
-      count(defaultMaxWaitingJobs),
+      count(maxWaitingJobs),
       'usage is refused, retryably, until they are fewer',
       [
         'integration/sidecar/direct-queue.test.ts',

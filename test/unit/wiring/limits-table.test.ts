@@ -22,8 +22,9 @@ describe('the table of limits', () => {
     })
 
   it('says what is in force', () => {
-    const table = limitsTable(limitsOf({ ...defaultLimits, perCustomer: 7 }))
+    const table = limitsTable(limitsOf({ ...defaultLimits, perCustomer: 7, maxWaitingJobs: 9 }))
     expect(table).to.include('| requests of a customer with a client key, by process | 7 a second | `RATE_LIMIT_PER_CUSTOMER` |')
+    expect(table).to.include('| jobs that wait in a queue of usage | 9 | `INGESTION_MAX_WAITING_JOBS` |')
     expect(table.split('\n')).to.have.length(limits.length + 2)
     expect(new Set(limits.map(({ what }) => what)).size).to.equal(limits.length)
   })
