@@ -15,6 +15,7 @@ const kept: Record<string, string> = {
   'src/metering/counting/series-tracker.ts #tracked': 'of one transaction',
   'src/metering/counting/series-tracker.ts #budgeted': 'of one transaction',
   'src/metering/counting/series-tracker.ts #series': 'of one transaction',
+  'src/web/http/utf8-text.ts #kept': 'there are five sizes, and ten megabytes of them',
   'src/web/edge/pages.ts #prepared': 'there is one for each kind of page',
 }
 

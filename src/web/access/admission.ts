@@ -97,9 +97,12 @@ export class Admission {
     const now = this.#now()
     this.#crowd.see(environmentId, now)
     if (now - this.#lookedAt > lookMs) this.#look(environmentId, now)
-    const line = this.#lines.get(environmentId) ?? { underWay: 0, demand: 0, waiting: [] }
+    let line = this.#lines.get(environmentId)
+    if (!line) {
+      line = { underWay: 0, demand: 0, waiting: [] }
+      this.#lines.set(environmentId, line)
+    }
     if (line.waiting.length >= maxWaitingCalls) throw tooManyWaiting()
-    this.#lines.set(environmentId, line)
     line.demand += weight
     if (line.waiting.length === 0 && this.#mayEnter(line, weight)) {
       line.underWay += weight
@@ -111,12 +114,13 @@ export class Admission {
       call = { weight, since: now, enter, refuse }
     })
     line.waiting.push(call)
+    const { waiting } = line
     const giveUp = (error: Error) => {
-      const place = line.waiting.indexOf(call)
+      const place = waiting.indexOf(call)
       if (place < 0) return
-      line.waiting.splice(place, 1)
+      waiting.splice(place, 1)
       call.refuse(error)
-      this.#gone(environmentId, line, weight)
+      this.#gone(line, weight)
     }
     return { entered, giveUp }
   }
@@ -124,22 +128,22 @@ export class Admission {
   leave(environmentId: string, weight: number): void {
     const line = this.#lines.get(environmentId)!
     line.underWay -= weight
-    this.#gone(environmentId, line, weight)
+    this.#gone(line, weight)
   }
 
-  #gone(environmentId: string, line: Line, weight: number): void {
+  #gone(line: Line, weight: number): void {
     line.demand -= weight
-    this.#serve(environmentId, line)
+    if (line.waiting.length > 0) this.#serve(line)
   }
 
   #serveAll(): void {
-    for (const [environmentId, line] of this.#lines) this.#serve(environmentId, line)
+    for (const line of this.#lines.values()) this.#serve(line)
     if (this.#waiting > 0) return
     clearInterval(this.#waking)
     this.#waking = undefined
   }
 
-  #serve(environmentId: string, line: Line): void {
+  #serve(line: Line): void {
     const now = this.#now()
     for (let next = line.waiting[0]; next; next = line.waiting[0]) {
       const isLate = now - next.since > maxWaitMs
@@ -153,7 +157,11 @@ export class Admission {
         next.enter()
       }
     }
-    if (line.demand === 0) this.#lines.delete(environmentId)
+  }
+
+  /** Not at each call: most have the next one before long. */
+  #forgetIdle(): void {
+    for (const [environmentId, { demand }] of this.#lines) if (demand === 0) this.#lines.delete(environmentId)
   }
 
   #mayEnter({ underWay, demand }: Line, weight: number): boolean {
@@ -163,6 +171,7 @@ export class Admission {
   #look(environmentId: string, now: number): void {
     const sinceMs = now - this.#lookedAt
     this.#lookedAt = now
+    this.#forgetIdle()
     if (!this.#crowd.isAround(environmentId, now)) {
       this.#limit = Number.POSITIVE_INFINITY
       this.#waitedMs = null

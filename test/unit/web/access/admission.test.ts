@@ -128,6 +128,8 @@ describe('the admission of calls', () => {
     for (let n = 0; n < 20; n++) admission.leave('loud', 1)
     await settled()
     expect(entered).to.deep.equal(['gone', ...Array(20).fill('loud')])
+    now += 1_000
+    enter('quiet')
     expect(() => admission.leave('loud', 1), 'nothing is left of it').to.throw()
   })
 
