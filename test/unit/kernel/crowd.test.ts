@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Crowd } from '../../../src/kernel/crowd.js'
+import { Crowd, shareOf } from '../../../src/kernel/crowd.js'
 
 describe('who else is around', () => {
   it('is whoever was seen in the last second, and never oneself', () => {
@@ -15,5 +15,17 @@ describe('who else is around', () => {
     expect([crowd.isAround('b', 1_100), crowd.isAround('a', 1_100)]).to.deep.equal([false, true])
     crowd.see('c', 1_200)
     expect(crowd.isAround('c', 1_200)).to.equal(true)
+  })
+})
+
+describe('the share of one', () => {
+  it('is half of what the others leave', () => {
+    for (const [most, taken, own, share] of [
+      [100, 0, 0, 50],
+      [100, 40, 40, 50],
+      [100, 40, 10, 35],
+      [100, 100, 0, 0],
+    ] as const)
+      expect(shareOf({ most, taken, own })).to.equal(share)
   })
 })

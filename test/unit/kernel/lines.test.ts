@@ -33,4 +33,19 @@ describe('lines', () => {
     expect(await Promise.all([run(), run(), run()])).to.deep.equal(['done', 'done', 'RESOURCE_EXHAUSTED'])
     expect(await run()).to.equal('done')
   })
+
+  it('is done one after the other also when it comes while the last but one ends', async () => {
+    const lines = new Lines(10, () => new Problem('RESOURCE_EXHAUSTED', 'FULL', 'full'))
+    const done: string[] = []
+    const work = (name: string) =>
+      lines.run('owner', async () => {
+        done.push(`${name} begins`)
+        await new Promise(setImmediate)
+        done.push(`${name} ends`)
+      })
+    const [first, second] = [work('first'), work('second')]
+    await first
+    await Promise.all([second, work('third')])
+    expect(done).to.deep.equal(['first', 'second', 'third'].flatMap((name) => [`${name} begins`, `${name} ends`]))
+  })
 })

@@ -25,4 +25,9 @@ describe('items in pieces', () => {
     expect(pieces.next().value).to.have.length(3)
     expect(made).to.equal(3)
   })
+
+  it('have no empty piece at their end', () => {
+    expect([...inPieces(['ab', 'cd'], 4)]).to.deep.equal([['ab'], ['cd']])
+    expect([...inPieces([], 4)]).to.deep.equal([])
+  })
 })
