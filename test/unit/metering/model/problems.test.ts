@@ -44,7 +44,7 @@ describe('problems of usage', () => {
     expect(problems.outcomeUnknown([])).to.include({ code: 'DEADLINE_EXCEEDED', reason: 'USAGE_OUTCOME_UNKNOWN' })
     expect(problems.outcomeUnknown([], 'UNKNOWN').code).to.equal('UNKNOWN')
     expect(problems.outcomeUnknown([], 'UNKNOWN').cause).to.equal(undefined)
-    const refusal = problems.measurementNotFound()
+    const refusal = new Problem('NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'none')
     expect(problems.outcomeUnknown([], 'UNKNOWN', refusal).cause).to.equal(refusal)
     const cause = new Error('private')
     const certain = problems.notCounted(new Problem('UNAVAILABLE', 'AWAY', 'Away.', { details: { a: 1 }, cause }))
