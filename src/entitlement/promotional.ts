@@ -109,7 +109,7 @@ export class PromotionalService {
   }
 
   /** Customers (our ids) with an end to be told, the longest overdue first, without those that are left alone. */
-  dueCustomers(limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+  dueCustomers(limit: number, leftAlone: readonly string[]): Promise<DueCustomer[]> {
     return findDueCustomers(this.#prisma, limit, leftAlone)
   }
 

@@ -143,7 +143,7 @@ export async function dueLagSeconds(db: Db): Promise<number> {
  * Customers (our ids) with an end that was not told, by the test clock where there is one: of each environment in turn those that are overdue for longest.
  * The time of each environment is found out first: asked in the condition no index could be gone by.
  */
-export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[]): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
     WITH RECURSIVE ${busyEnvironments('promotional_entitlement', 'due_at IS NOT NULL')}
     SELECT environment.id AS environment_id, due.customer_id

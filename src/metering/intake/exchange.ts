@@ -142,10 +142,10 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
  * passed does.
  */
 function ofSeveral(answer: Answer): Answer {
-  return isOfOne(answer) ? { problem: toPlainProblem(outcomeUnknown([])) } : answer
+  return isOfOneWorker(answer) ? { problem: toPlainProblem(outcomeUnknown([])) } : answer
 }
 
-function isOfOne(answer: Answer): boolean {
+function isOfOneWorker(answer: Answer): boolean {
   if ('usages' in answer) return false
   if ('refused' in answer) return answer.refused.length > 0
   const { code, details } = answer.problem

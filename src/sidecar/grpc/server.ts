@@ -47,9 +47,17 @@ interface WithinServer {
   createHttp2Server(credentials: ServerCredentials): Http2Server
 }
 
+const isAsExpected = (server: object): server is WithinServer =>
+  'commonServerOptions' in server &&
+  typeof server.commonServerOptions === 'object' &&
+  'createHttp2Server' in server &&
+  typeof server.createHttp2Server === 'function'
+
 /** Bounds what a connection takes back, how many calls begin at once, and what arrives. */
 function boundCalls(server: Server, arrivals: Arrivals): void {
-  const within = server as unknown as WithinServer
+  const within: object = server
+  if (!isAsExpected(within))
+    throw new Error('This version of @grpc/grpc-js is another within than what bounds calls expects: see src/sidecar/grpc/server.ts')
   Object.assign(within.commonServerOptions, resetOptions)
   const { createHttp2Server } = within
   within.createHttp2Server = (credentials) => {

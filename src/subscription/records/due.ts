@@ -7,7 +7,7 @@ import { busyEnvironments } from '../../platform/sql.js'
  * that came due last, so that neither a crowd nor customers that fail again and again keep the others from their turn. The time of each environment is
  * found out first: asked in the condition no index could be gone by.
  */
-export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+export async function findDueCustomers(db: Db, limit: number, leftAlone: readonly string[]): Promise<DueCustomer[]> {
   const half = Math.ceil(limit / 2)
   const isWanted = Prisma.sql`s.environment_id = environment.id AND s.due_at <= environment.now AND customer_id <> ALL(${[...leftAlone]}::uuid[])`
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`

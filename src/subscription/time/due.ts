@@ -50,7 +50,7 @@ export class DueTransitions {
   }
 
   /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. Without those that are left alone. */
-  dueCustomers(limit: number, leftAlone: readonly string[] = []): Promise<DueCustomer[]> {
+  dueCustomers(limit: number, leftAlone: readonly string[]): Promise<DueCustomer[]> {
     return findDueCustomers(this.#prisma, limit, leftAlone)
   }
 

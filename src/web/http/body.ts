@@ -124,7 +124,7 @@ export class Bodies {
           if (tooMuch) return fail('shape', tooMuch)
         }
         early = []
-        if (bytes > readableBytes) {
+        if (bytes > readableBytes && bytes < announced) {
           readableBytes = bytes + bytesPerTurn
           if (!turns.takeNow(environmentId)) void readOn()
         }

@@ -45,7 +45,7 @@ describe('promotional entitlements', () => {
       SET start_date = start_date - ${ms} * interval '1 millisecond', end_date = end_date - ${ms} * interval '1 millisecond',
         due_at = due_at - ${ms} * interval '1 millisecond' WHERE environment_id = ${environmentId}::uuid`
   /** Tests leave ends that are never told. */
-  const due = async () => (await bench.promotional.dueCustomers(1_000)).filter((one) => one.environmentId === environmentId)
+  const due = async () => (await bench.promotional.dueCustomers(1_000, [])).filter((one) => one.environmentId === environmentId)
   const messages = () => bench.prisma.outboxMessage.findMany({ where: { environmentId }, orderBy: { version: 'asc' } })
 
   it('are late by how long ago the oldest end came that was not told', async () => {

@@ -90,8 +90,8 @@ describe('what is due in many environments', function () {
     'payments that are missing': (prisma) => findUncollected(prisma, 1, limit, null),
     'late usage': (prisma) => findLateUsageDue(prisma, limit, null),
     'trials that end soon': (prisma) => findEndingTrials(prisma, { environmentId: null, leadMs: 7 * 86_400_000, limit }),
-    'promotional entitlements': (prisma) => findPromotionalDue(prisma, limit),
-    'subscriptions that are due': (prisma) => findDueCustomers(prisma, limit),
+    'promotional entitlements': (prisma) => findPromotionalDue(prisma, limit, []),
+    'subscriptions that are due': (prisma) => findDueCustomers(prisma, limit, []),
     imports: (prisma) => findAbandoned(prisma, limit),
   }
   for (const [what, find] of Object.entries(finders))

@@ -183,7 +183,8 @@ describe('what is due for many customers', function () {
       { log: silentLogger(), signal: new AbortController().signal },
       {
         domain: {
-          dueCustomers: async () => (await bench.dueTransitions.dueCustomers(1_000)).filter((due) => due.environmentId === environmentId),
+          dueCustomers: async () =>
+            (await bench.dueTransitions.dueCustomers(1_000, [])).filter((due) => due.environmentId === environmentId),
           applyDue: (...asked) => bench.dueTransitions.applyDue(...asked),
           applyDueTogether: (...asked) => bench.dueTransitions.applyDueTogether(...asked),
         },

@@ -113,7 +113,17 @@ describe('recording what time has made due', () => {
   })
 
   describe('the sweep', () => {
-    const due = async () => (await bench.dueTransitions.dueCustomers(100)).filter((found) => found.environmentId === environmentId)
+    const due = async () => (await bench.dueTransitions.dueCustomers(100, [])).filter((found) => found.environmentId === environmentId)
+
+    it('finds nobody who is left alone', async () => {
+      await provision({ planRefId: 'team' })
+      await elapse(4_000 * day)
+      const [found, ...others] = await due()
+      expect(others).to.deep.equal([])
+      const without = await bench.dueTransitions.dueCustomers(100, [found!.customerId])
+      expect(without.map(({ customerId }) => customerId)).not.to.include(found!.customerId)
+      await applyDue()
+    })
 
     it('is measured by how long ago the oldest of what is left behind came due', async () => {
       await provision({ planRefId: 'team' })
