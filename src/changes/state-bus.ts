@@ -74,6 +74,7 @@ export class StateBus {
   readonly #hearing: Hearing
   readonly #life: Life
   readonly #listener: HeldChangeListener
+  /** By environment: every check asks for one. */
   readonly #channels = new Map<string, Channel>()
   readonly #unheard: UnheardAnnouncements
   #trustedUntil = 0
@@ -112,7 +113,7 @@ export class StateBus {
 
   /** Whether everything that was announced until now has been heard here, which was proved less than `maxAgeMs` ago. Asked for the first time, it begins to listen. */
   isTrusted(environmentId: string, maxAgeMs = Number.POSITIVE_INFINITY): boolean {
-    const channel = this.#channels.get(announcementChannel(this.#prefix, environmentId))
+    const channel = this.#channels.get(environmentId)
     const now = performance.now()
     if (!channel || channel.state === 'left') this.#listen(environmentId, now)
     else {
@@ -179,8 +180,8 @@ export class StateBus {
       this.#unheard.acknowledged(number, by)
       return
     }
-    const channel = this.#channels.get(channelName)
-    if (channel) this.#hear(channel.environmentId, channelName, text)
+    const environmentId = channelName.slice(announcementChannel(this.#prefix, '').length)
+    if (this.#channels.has(environmentId)) this.#hear(environmentId, channelName, text)
   }
 
   #hear(environmentId: string, channelName: string, text: string): void {
@@ -199,7 +200,7 @@ export class StateBus {
 
   #listen(environmentId: string, now: number): void {
     const channel: Channel = { environmentId, state: 'asked', askedAt: now }
-    this.#channels.set(announcementChannel(this.#prefix, environmentId), channel)
+    this.#channels.set(environmentId, channel)
     void this.#subscribe([channel])
   }
 
@@ -210,17 +211,16 @@ export class StateBus {
   async leaveIdle(now: number): Promise<void> {
     if (this.#isLeavingIdle) return
     this.#isLeavingIdle = true
-    for (const [name, channel] of [...this.#channels]) {
+    for (const [environmentId, channel] of [...this.#channels]) {
       // Who asks meanwhile has it subscribed and registered anew, in this order on the same connections, and is not to be struck off.
-      const isSame = () => this.#channels.get(name) === channel
+      const isSame = () => this.#channels.get(environmentId) === channel
       if (!isSame() || now - channel.askedAt < idleMs) continue
-      const { environmentId } = channel
       channel.state = 'left'
       try {
         this.#listener.apply(environmentId, [{ customerId: null, version: null }])
         await this.#publisher.srem(holdersKey(this.#prefix, environmentId), this.#id)
-        if (isSame()) await this.#subscriber.unsubscribe(name)
-        if (isSame()) this.#channels.delete(name)
+        if (isSame()) await this.#subscriber.unsubscribe(announcementChannel(this.#prefix, environmentId))
+        if (isSame()) this.#channels.delete(environmentId)
       } catch (error) {
         this.#life.log.debug({ err: error }, 'an idle environment is left later')
       }

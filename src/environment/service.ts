@@ -5,7 +5,7 @@ import { checkRefId, identifierFault, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
-import { KeyLookups, type KeyToLookUp } from './key-lookups.js'
+import { KeyLookups } from './key-lookups.js'
 import { verifyToken } from './model/customer-token.js'
 import {
   type ApiKey,
@@ -236,16 +236,15 @@ export class EnvironmentService implements EnvironmentTime {
   async authenticate(key: string, from: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
     // Hashed only when it has to be looked up: every request comes this way.
-    return this.#identity({ name: key, hash: () => hashKey(key) }, from)
+    return this.#identityOf(await this.keys.get({ name: key, hash: () => hashKey(key) }, from))
   }
 
   /** The same for who shows the SHA-256 of the key instead of the key itself. */
-  authenticateHash(hash: Buffer, from: string): Promise<KeyIdentity> {
-    return this.#identity({ name: hash.toString('base64'), hash: () => hash }, from)
+  async authenticateHash(hash: Buffer, from: string): Promise<KeyIdentity> {
+    return this.#identityOf(await this.keys.get({ name: hash.toString('base64'), hash: () => hash }, from))
   }
 
-  async #identity(key: KeyToLookUp, from: string): Promise<KeyIdentity> {
-    const stored = await this.keys.get(key, from)
+  #identityOf(stored: repository.StoredIdentity | null): KeyIdentity {
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     return stored.identity
   }

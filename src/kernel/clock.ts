@@ -3,9 +3,6 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type EpochMs = number
 
-/** As JSON has times. */
-export const isoOrNull = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
-
 export interface Clock {
   now(): EpochMs
 }

@@ -2,7 +2,7 @@ interface Seen {
   owner: string
   at: number
 }
-const nobody: Seen = { owner: '', at: Number.NEGATIVE_INFINITY }
+const nobody = (): Seen => ({ owner: '', at: Number.NEGATIVE_INFINITY })
 
 /**
  * The most that one may have of what there is for all: half of what the others leave. So one alone has half of all, of two loud ones each a third, and who comes
@@ -14,7 +14,8 @@ export const shareOf = ({ most, taken, own }: { most: number; taken: number; own
 export class Crowd {
   readonly #recentMs: number
   /** The last two that are not the same. */
-  #seen: [last: Seen, before: Seen] = [nobody, nobody]
+  #last = nobody()
+  #before = nobody()
 
   /** `recentMs`: who was seen so lately is there. */
   constructor(recentMs = 1_000) {
@@ -22,13 +23,16 @@ export class Crowd {
   }
 
   see(owner: string, at: number): void {
-    const [last, before] = this.#seen
-    this.#seen = last.owner === owner ? [{ owner, at }, before] : [{ owner, at }, last]
+    // Every call comes this way, so nothing is made for it.
+    if (this.#last.owner !== owner) {
+      ;[this.#last, this.#before] = [this.#before, this.#last]
+      this.#last.owner = owner
+    }
+    this.#last.at = at
   }
 
   /** Whether another one was seen lately. */
   isAround(owner: string, now: number): boolean {
-    const [last, before] = this.#seen
-    return now - (last.owner === owner ? before : last).at < this.#recentMs
+    return now - (this.#last.owner === owner ? this.#before : this.#last).at < this.#recentMs
   }
 }

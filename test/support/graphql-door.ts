@@ -15,9 +15,11 @@ export const serverIdentity = {
   customerId: null,
 } as unknown as Identity
 
-/** Holds no state and keeps no answer, unless the options say so. Answers what posts a body to it, as whoever `given` names. */
-export function openGraphqlDoor(options: Pick<GraphqlDoorOptions, 'app' | 'schema' | 'rateLimits'> & Partial<GraphqlDoorOptions>) {
-  const door = new GraphqlDoor({
+type DoorOptions = Pick<GraphqlDoorOptions, 'app' | 'schema' | 'rateLimits'> & Partial<GraphqlDoorOptions>
+
+/** Holds no state and keeps no answer, unless the options say so. */
+export const createGraphqlDoor = (options: DoorOptions) =>
+  new GraphqlDoor({
     heldState: () => null,
     timeoutMs: 300_000,
     announce: async () => {},
@@ -27,6 +29,10 @@ export function openGraphqlDoor(options: Pick<GraphqlDoorOptions, 'app' | 'schem
     grow: () => false,
     ...options,
   })
+
+/** Answers what posts a body to such a door, as whoever `given` names. */
+export function openGraphqlDoor(options: DoorOptions) {
+  const door = createGraphqlDoor(options)
   return (body: unknown, given: Partial<GraphqlRequest> = {}): Promise<GraphqlAnswer> => {
     const bodyText = JSON.stringify(body)
     return door.answer({

@@ -12,6 +12,7 @@ import { packUsages, RightsPool } from '../../src/reader/states/rights.js'
 import { StateMemory } from '../../src/updates/held/state-memory.js'
 import { Documents } from '../../src/web/graphql/door/documents.js'
 import { KeptAnswers } from '../../src/web/graphql/door/kept-answers.js'
+import { KnownQuestions } from '../../src/web/graphql/door/known-questions.js'
 
 /** Fills, and answers what is kept with what it says that it takes. */
 type Fill = () => { kept: unknown; bytes: () => number }
@@ -149,6 +150,18 @@ const fills: Record<string, Fill> = {
         answers.keep(state, fresh(`question ${k} ${'x'.repeat(500)}`), JSON.stringify({ k, answer: `${n}`.padEnd(4_000, '-') }))
     }
     return { kept: { memory, answers }, bytes: () => memory.bytes }
+  },
+  'known questions': () => {
+    const questions = new KnownQuestions()
+    const query = 'query Entitlement($query: FetchEntitlementQuery!) { entitlement(query: $query) { isGranted } }'
+    for (let n = 0; questions.bytes < 10 * 2 ** 20; n++) {
+      const holder = { customerId: fresh(`customer-number-${n}`), resourceId: n % 2 === 0 ? null : fresh(`resource-number-${n}`) }
+      questions.remember(fresh(JSON.stringify({ query: query.padEnd(n % 600), variables: { query: holder } })), {
+        holder,
+        field: 'entitlement',
+      })
+    }
+    return { kept: questions, bytes: () => questions.bytes }
   },
   'the cache of a sidecar': () => {
     const cache = new MemoryCache(maxBytes)

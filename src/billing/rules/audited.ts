@@ -1,7 +1,7 @@
 /** What the audit log says of money. Where it is paid, and with what, is not in there. */
 import { hidden } from '../../audit/model/difference.js'
 import type { AuditedChange, Fields } from '../../audit/model/entry.js'
-import { isoOrNull } from '../../kernel/clock.js'
+import { isoOrNull } from '../../kernel/iso-time.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 import type { Entry } from './balance.js'
 import type { Invoice, Terms } from './billing.js'

@@ -1,6 +1,6 @@
 import { hidden } from '../../audit/model/difference.js'
 import type { AuditedChange, Fields } from '../../audit/model/entry.js'
-import { isoOrNull } from '../../kernel/clock.js'
+import { isoOrNull } from '../../kernel/iso-time.js'
 import type { Customer } from './customer.js'
 
 /** A change of a customer for the audit log. Who it is, is not in there: archiving has to leave nothing of it behind. */

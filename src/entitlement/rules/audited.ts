@@ -1,5 +1,5 @@
 import type { AuditedChange, Fields } from '../../audit/model/entry.js'
-import { isoOrNull } from '../../kernel/clock.js'
+import { isoOrNull } from '../../kernel/iso-time.js'
 import type { PromotionalEntitlement } from './promotional.js'
 
 export type PromotionalFacts = Pick<

@@ -1,6 +1,6 @@
 import { hidden } from '../../audit/model/difference.js'
 import type { AuditedChange, Fields } from '../../audit/model/entry.js'
-import { isoOrNull } from '../../kernel/clock.js'
+import { isoOrNull } from '../../kernel/iso-time.js'
 import type { ApiKey, Environment } from './environment.js'
 
 /** Settings of an environment for the audit log; null before: it was made. */

@@ -1,6 +1,6 @@
 import type { AuditedChange, Fields } from '../../audit/model/entry.js'
 import type { PackageVersion } from '../../catalog/model/package.js'
-import { isoOrNull } from '../../kernel/clock.js'
+import { isoOrNull } from '../../kernel/iso-time.js'
 import type { ScheduledChange, Subscription } from './subscription.js'
 
 /** A change of a subscription for the audit log; null before: it begins. */

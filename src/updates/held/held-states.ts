@@ -47,6 +47,8 @@ export class HeldStates {
   /** The refIds of the features of an environment, to tell an unknown feature from one that is not held. */
   readonly #features = new LRUCache<string, FeatureIds>({ maxSize: maxFeatureBytes, sizeCalculation: ({ bytes }) => bytes })
   readonly #reads: Counter
+  /** Of the reads, those from memory that the counter has not heard of: they are so many that it is told when it is looked at. */
+  #readFromMemory = 0
 
   constructor(parts: {
     life: Life
@@ -69,11 +71,19 @@ export class HeldStates {
     })
     parts.databaseEpoch.onChange(() => this.#forgetAll())
     const registers = [parts.life.metrics]
+    const takeReadFromMemory = () => {
+      const reads = this.#readFromMemory
+      this.#readFromMemory = 0
+      return reads
+    }
     this.#reads = new Counter({
       name: 'tollgate_state_reads_total',
       help: 'Entitlement states that were asked for, by where they came from: memory, another reader, Redis, PostgreSQL',
       labelNames: ['source'],
       registers,
+      collect() {
+        this.inc({ source: 'memory' }, takeReadFromMemory())
+      },
     })
     showKept(parts.life.metrics, 'held states', () => this.#memory.bytes)
     showKept(parts.life.metrics, 'unknown customers', () => this.#memory.unknownBytes)
@@ -98,7 +108,7 @@ export class HeldStates {
   ): EntitlementState | null {
     const held = this.#memory.find(environmentId, customerRefId, resourceRefId)
     if (!held || held.freshUntil <= this.#clock.now() || !this.#bus.isTrusted(environmentId, maxAgeMs)) return null
-    this.#reads.inc(fromMemory)
+    this.#readFromMemory += 1
     return held.state
   }
 
@@ -218,8 +228,6 @@ function weighIds(ids: ReadonlySet<string>): number {
   for (const id of ids) bytes += bytesPerFeature + textBytes(id)
   return bytes
 }
-
-const fromMemory = { source: 'memory' }
 
 /** Environments are UUIDs, so their length keeps them apart from what follows. */
 const keyOf = (environmentId: string, customerRefId: string): string => environmentId + customerRefId

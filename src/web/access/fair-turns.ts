@@ -10,6 +10,12 @@ interface Line {
   hadMs: number
 }
 
+/** What an owner has done in a round; `since`: when it last began. */
+interface Worked {
+  ms: number
+  since: number
+}
+
 /**
  * The event loop, shared by all who have work of more than a few milliseconds for it. Each piece of work takes a turn before it begins; the next one is that
  * of the owner who has had the least time while it waited. So what one of them has waiting delays the pieces of another, however many small ones those are,
@@ -21,10 +27,13 @@ export class FairTurns {
   /** Whose piece is under way, and since when. */
   #current: { line: Line; since: number } | null = null
   #isServing = false
-  /** How long each owner has worked in this round without waiting for a turn. */
-  readonly #workedMs = new Map<string, number>()
-  /** Who worked last without waiting, and since when: whatever is done until the next one comes is taken for its work. */
-  #last: { owner: string; since: number } | null = null
+  /** How long each owner has worked in this round without waiting for a turn; null: nobody has. */
+  #worked: Map<string, Worked> | null = null
+  /** Who worked last without waiting: whatever is done until the next one comes is taken for its work. */
+  #last: Worked = { ms: 0, since: 0 }
+  readonly #endOfRound = () => {
+    this.#worked = null
+  }
   readonly #now: () => number
 
   constructor(now = () => performance.now()) {
@@ -33,17 +42,21 @@ export class FairTurns {
 
   /** A turn without waiting, as an owner has it that works little: for what is usually short. False: it has had its part of this round. */
   takeNow(owner: string): boolean {
-    if (this.#lines.get(owner)?.waiting.length) return false
+    if (this.#lines.size > 0 && this.#lines.get(owner)?.waiting.length) return false
     const now = this.#now()
-    if (this.#last) this.#workedMs.set(this.#last.owner, (this.#workedMs.get(this.#last.owner) ?? 0) + now - this.#last.since)
-    else setImmediate(() => this.#endOfRound())
-    this.#last = { owner, since: now }
-    return (this.#workedMs.get(owner) ?? 0) < roundMs
-  }
-
-  #endOfRound(): void {
-    this.#last = null
-    this.#workedMs.clear()
+    let worked = this.#worked?.get(owner)
+    if (this.#worked) this.#last.ms += now - this.#last.since
+    else {
+      this.#worked = new Map()
+      setImmediate(this.#endOfRound)
+    }
+    if (!worked) {
+      worked = { ms: 0, since: now }
+      this.#worked.set(owner, worked)
+    }
+    worked.since = now
+    this.#last = worked
+    return worked.ms < roundMs
   }
 
   take(owner: string): Promise<void> {

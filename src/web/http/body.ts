@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
 import { turns } from '../access/fair-turns.js'
 import { JsonShape } from './json-shape.js'
-import { longBytes, Utf8Text } from './utf8-text.js'
+import { longBytes, Utf8Text, utf8TextOf } from './utf8-text.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
@@ -65,6 +65,17 @@ export class Bodies {
       labelNames: ['reason'],
       registers: [metrics],
     })
+  }
+
+  /** A small body that is there whole, as nearly all are by the time it is known who sends them; else null. It needs no listeners, and is too small to be counted. */
+  atHand(request: IncomingMessage): Body | null {
+    const { readableLength: bytes } = request
+    if (request.destroyed || bytes === 0 || bytes > smallBytes || bytes !== Number(request.headers['content-length'])) return null
+    const text = utf8TextOf(request.read() as Buffer)
+    // Nobody hears of its end, but Node has to see it.
+    request.resume()
+    if (text === null) throw this.#refuse('encoding', notUtf8())
+    return { text, release: nothingToRelease }
   }
 
   /** The body of whoever asks. Fails as soon as it is known to be refused: the rest is not read. */
@@ -166,6 +177,8 @@ export class Bodies {
     return problem
   }
 }
+
+const nothingToRelease = () => undefined
 
 const notUtf8 = () => invalidInput('The body is not UTF-8.')
 

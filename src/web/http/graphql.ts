@@ -12,6 +12,7 @@ import { charactersPerField, type RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
+import type { KnownQuestion } from '../graphql/door/known-questions.js'
 import type { Asker, GraphqlAnswer, GraphqlRequest } from '../graphql/door/request.js'
 import { Aborted, type Bodies, type Body } from './body.js'
 import { parseJson, pieceLength } from './json.js'
@@ -90,18 +91,25 @@ async function answerOf(
   let entered: number | null = null
   try {
     let [body, bodyText]: [body: unknown, bodyText: string] = [undefined, '']
+    let known: KnownQuestion | undefined
     // What carries no JSON is for graphql-http to judge.
     if (isJson(request)) {
-      const { text, release } = await bodies.read(request, asker.identity)
+      const { text, release } = bodies.atHand(request) ?? (await bodies.read(request, asker.identity))
       held.release = release
       if (text.length > longBodyLength) rateLimits.takeCost(asker.identity, address, text.length / charactersPerField)
-      body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
+      known = door.questionIn(text)
+      if (!known) body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
       bodyText = text
     }
     const weight = weightOf(bodyText.length, Array.isArray(body) ? body.length : 1)
     const waiting = admission.enter(environmentId, weight)
     if (waiting) await orGone(waiting, response)
     entered = weight
+    if (known) {
+      const answer = door.answerKnown(known, { headers, asker, bodyText })
+      if (answer) return answer
+      body = parseJson(bodyText, environmentId)
+    }
     return await door.answer(toGraphqlRequest(request, response, { address, asker, body, bodyText }))
   } catch (error) {
     if (!(error instanceof Aborted)) return door.refuse(Problem.from(error), statusOfBody(error))

@@ -32,6 +32,11 @@ class Buffers {
 
 const buffers = new Buffers()
 
+/** All of it; null: it is no UTF-8. */
+export const utf8TextOf = (bytes: Buffer): string | null => (isAscii(bytes) ? bytes.toString('latin1') : decoded(bytes))
+
+const decoded = (bytes: Buffer): string | null => (isUtf8(bytes) ? bytes.toString('utf8') : null)
+
 /** UTF-8 that arrives in pieces. */
 export class Utf8Text {
   /** Of a text that is not long. */
@@ -71,7 +76,7 @@ export class Utf8Text {
   /** All of it; null: it is no UTF-8. There is nothing more to add. */
   end(): string | null {
     const bytes = this.#buffer?.subarray(0, this.#length) ?? (this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces))
-    const text = this.#isAscii || isUtf8(bytes) ? bytes.toString(this.#isAscii ? 'latin1' : 'utf8') : null
+    const text = this.#isAscii ? bytes.toString('latin1') : decoded(bytes)
     this.drop()
     return text
   }

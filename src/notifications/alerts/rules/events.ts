@@ -1,7 +1,8 @@
 /** What a crossing tells the host application. Pure. */
 import type { NewEvent } from '../../../changes/events.js'
 import type { HolderStandings, Standing } from '../../../entitlement/rules/standing.js'
-import { type EpochMs, isoOrNull } from '../../../kernel/clock.js'
+import type { EpochMs } from '../../../kernel/clock.js'
+import { isoOrNull } from '../../../kernel/iso-time.js'
 import type { AlertMessage } from '../../../updates/wire/alert-message.js'
 import { type Alert, isLimit, type Threshold } from './alert.js'
 import type { EndedCrossing, ReachedThreshold } from './crossings.js'

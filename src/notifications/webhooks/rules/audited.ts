@@ -1,6 +1,6 @@
 import { hidden } from '../../../audit/model/difference.js'
 import type { AuditedChange, Fields } from '../../../audit/model/entry.js'
-import { isoOrNull } from '../../../kernel/clock.js'
+import { isoOrNull } from '../../../kernel/iso-time.js'
 import type { DisabledReason, WebhookEndpoint } from './endpoint.js'
 
 /** An endpoint for the audit log; null before: it was made, null after: it is gone. */

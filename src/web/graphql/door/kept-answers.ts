@@ -2,12 +2,11 @@ import { Kind, type OperationDefinitionNode } from 'graphql'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { textBytes } from '../../../kernel/weight.js'
 import type { Holder } from '../../../metering/model/holder.js'
+import { maxRequestLength } from './known-questions.js'
 
 /** Queries whose answer depends on one entitlement state and on nothing else. */
 export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])
 
-/** A longer request is not one that is sent over and over. */
-const maxRequestLength = 4_000
 /** A longer answer is made anew: some of them would take the room of the states themselves. */
 const maxAnswerLength = 64 * 1024
 /** Of a place in the map. */

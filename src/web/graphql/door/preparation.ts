@@ -2,21 +2,23 @@ import type { ExecutionArgs, GraphQLError, GraphQLSchema, OperationDefinitionNod
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../kernel/secret.js'
-import type { AskedFreshness } from '../../../updates/held/fresh-reads.js'
+import type { Holder } from '../../../metering/model/holder.js'
 import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
 import { turns } from '../../access/fair-turns.js'
 import { freshnessOf } from '../../access/freshness.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogLists, keptListSizes } from '../catalog/list-sizes.js'
 import { isOfState, stateListSizes } from '../entitlement/list-sizes.js'
+import { fewFields } from '../operations/answer-text.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
 import { Documents, fieldOf, operationOf } from './documents.js'
 import { type KeptAnswers, readQuestion } from './kept-answers.js'
+import { type KnownQuestion, KnownQuestions } from './known-questions.js'
 import { assumedListItems, type CostOf, maxCost, maxCostAtOnce, maxFreeStateCost, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
-import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
+import { type Asker, type GraphqlRequest, isPlainHead, type OperationParams, type RequestHead } from './request.js'
 
 /** What a request asks for, by somebody who may be answered. */
 export interface Asked {
@@ -30,6 +32,8 @@ export interface Asked {
   usesDatabase: boolean
   /** Its answer takes long to make. */
   isLarge: boolean
+  /** Its answer has no more fields than `fewFields`, whatever is found. */
+  isOfFew: boolean
   /** Fields that the answer may have, as far as that is known. */
   cost: number
   /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
@@ -37,6 +41,9 @@ export interface Asked {
   /** What is reported, when that is all and it could be read; else null. */
   report: ReadReport | null
 }
+
+/** A request that is not read yet. */
+export type KnownRequest = Pick<GraphqlRequest, 'headers' | 'bodyText'> & { asker: Asker }
 
 export interface PreparationOptions {
   app: Services
@@ -51,6 +58,8 @@ export interface PreparationOptions {
 /** What was answered to the same request about the same state, which was all that there was to find out then. */
 export interface KnownAnswer {
   text: string
+  /** The root field. */
+  field: string
 }
 
 /** Parsed and validated in less than a millisecond. */
@@ -62,6 +71,7 @@ const executionOptions = { maxCoercionErrors: 20 }
 export class Preparation {
   readonly #options: PreparationOptions
   readonly #documents: Documents
+  readonly #questions = new KnownQuestions()
   readonly #listSizes: ReturnType<typeof keptListSizes>
 
   constructor(options: PreparationOptions) {
@@ -73,6 +83,27 @@ export class Preparation {
   /** Memory that kept documents take. */
   get keptBytes(): number {
     return this.#documents.bytes
+  }
+
+  /** Memory that known questions take. */
+  get questionBytes(): number {
+    return this.#questions.bytes
+  }
+
+  /** What the request asks for, when its text alone says it; undefined: it has to be read. */
+  questionIn(bodyText: string): KnownQuestion | undefined {
+    return this.#questions.find(bodyText)
+  }
+
+  /** What was answered to the question; null: there is more to find out than that, so the request is to be prepared. */
+  answerKnown({ holder, field }: KnownQuestion, { headers, asker, bodyText }: KnownRequest, kept: KeptAnswers): KnownAnswer | null {
+    const { identity } = asker
+    const asksMore = headers['x-consistency'] !== undefined || headers['x-max-staleness-ms'] !== undefined
+    // A key in the address is good for nothing else.
+    if (!isPlainHead(headers) || !headers['x-api-key'] || asksMore || !turns.takeNow(identity.environmentId)) return null
+    const state = this.#stateOf(identity, holder)
+    const text = state && kept.find(state, bodyText)
+    return text ? { text, field } : null
   }
 
   /**
@@ -136,9 +167,14 @@ export class Preparation {
     operation.field = fieldOf(definition)
     operation.isChange = definition?.operation === 'mutation'
     const freshness = freshnessOf(headers, { identity, address, rateLimits })
-    const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
+    const holder = questionVariable !== null && !isOfList ? readQuestion(variables?.[questionVariable]) : null
+    const state = holder && this.#stateOf(identity, holder, freshness?.maxAgeMs)
     const text = state && kept?.find(state, request.bodyText)
-    if (text) return { text }
+    if (holder && text) {
+      const { field = '' } = operation
+      this.#questions.remember(request.bodyText, { holder, field })
+      return { text, field }
+    }
     const valueCost = prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const { cost: fieldCost, isKnown } = await this.#costOf(prepared.costOf, variables ?? {}, identity, state)
@@ -150,7 +186,8 @@ export class Preparation {
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
-    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, cost, state, report }
+    const isOfFew = isKnown && fieldCost <= fewFields
+    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, isOfFew, cost, state, report }
   }
 
   /**
@@ -175,13 +212,11 @@ export class Preparation {
     return { cost, isKnown }
   }
 
-  /** The state that the question is about, when it is at hand and may be asked for. */
-  #stateOf(identity: Identity, variable: unknown, freshness: AskedFreshness | undefined): EntitlementState | null {
-    const question = readQuestion(variable)
-    const isAllowed = identity.kind === 'SERVER' || identity.customerId === question?.customerId
+  /** The state that a question is about, when it is at hand and may be asked for. */
+  #stateOf(identity: Identity, { customerId, resourceId }: Holder, maxAgeMs?: number): EntitlementState | null {
     // Whoever may not ask is refused when the field is resolved.
-    if (!question || !isAllowed) return null
-    return this.#options.heldState(identity.environmentId, question.customerId, question.resourceId, freshness?.maxAgeMs)
+    if (identity.kind !== 'SERVER' && identity.customerId !== customerId) return null
+    return this.#options.heldState(identity.environmentId, customerId, resourceId, maxAgeMs)
   }
 }
 

@@ -52,12 +52,16 @@ export interface OperationParams {
 
 export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 
+/** Whether a request that is posted is sent and wanted as JSON. */
+export function isPlainHead({ accept, 'content-type': type }: IncomingHttpHeaders): boolean {
+  if (type !== 'application/json' && type !== 'application/json; charset=utf-8') return false
+  return accept === undefined || accept === '*/*' || accept === 'application/json'
+}
+
 /** Whether the request is one that GraphQL over HTTP has no more to say about: well-formed, sent and wanted as JSON. Nearly all are. */
 export function isPlain(request: GraphqlRequest): request is GraphqlRequest & { body: OperationParams } {
   const { method, headers, body } = request
-  const { accept, 'content-type': type } = headers
-  if (method !== 'POST' || (type !== 'application/json' && type !== 'application/json; charset=utf-8')) return false
-  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return false
+  if (method !== 'POST' || !isPlainHead(headers)) return false
   if (typeof body !== 'object' || body === null) return false
   const { query, operationName, variables, extensions } = body as Record<string, unknown>
   const isRecord = (value: unknown) => value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value))

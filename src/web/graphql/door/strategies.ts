@@ -66,7 +66,7 @@ export function createStrategies({ preparation, execution, errors, kept, limits 
       // Of an answer without room there are errors in places that would only hide why.
       if (operation.room.isExceeded) throw answerTooLarge(kind === 'mutation')
       const value = errors.ofResult(result, operation)
-      const text = shortTextOf(value, operation.room)
+      const text = shortTextOf(value, operation.room, { isOfFew: asked.isOfFew && !result.errors })
       if (text === null) {
         const { identity } = args.contextValue
         return hold(await writeLong(value, { ...asked, identity, address: request.address, hasPlace }, limits), operation, limits)

@@ -112,9 +112,13 @@ export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<
   return shortTextOf(value, room) ?? longTextOf(value, room, nextTurn)
 }
 
-/** Plain data as JSON; null: it is long. Fails when there is no room for it. */
-export function shortTextOf(value: object, room: AnswerRoom): string | null {
-  if (jsonLength(value, atOnceLength) > atOnceLength) return null
+/** What has no more fields than these is short, but for its JSON: all other leaves have hundreds of characters, and some a few thousand. */
+export const fewFields = 50
+
+/** Plain data as JSON; null: it is long. `isOfFew`: it has few fields, and the JSON in it was counted. Fails when there is no room for it. */
+export function shortTextOf(value: object, room: AnswerRoom, { isOfFew = false } = {}): string | null {
+  const isShort = (isOfFew && room.valueBytes < atOnceLength / 2) || jsonLength(value, atOnceLength) <= atOnceLength
+  if (!isShort) return null
   const text = JSON.stringify(value)
   room.takeText(Buffer.byteLength(text))
   return text

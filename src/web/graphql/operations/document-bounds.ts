@@ -109,11 +109,17 @@ function checkOf(ofOperation: ReadonlyMap<OperationDefinitionNode, Uses>): Docum
   return (operation, variables) => {
     const uses = operation && ofOperation.get(operation)
     if (!uses) return 0
-    const given = withDefaults(variables ?? {}, uses.defaults)
+    let given: Variables | undefined
+    const givenOf = (node: ValueNode) => {
+      // Nearly all: then nothing has to be put together.
+      if (node.kind === Kind.VARIABLE && variables && Object.hasOwn(variables, node.name.value)) return variables[node.name.value]
+      given ??= withDefaults(variables ?? {}, uses.defaults)
+      return valueFromASTUntyped(node, given)
+    }
     const allowance = new Allowance(operation.operation)
     for (const { path, place, value, times } of uses.distinct) {
       allowance.uses = times
-      const found = place.check(valueFromASTUntyped(value, given), allowance)
+      const found = place.check(givenOf(value), allowance)
       if (found) throw refusalOf({ path: path + found.path, fault: found.fault })
     }
     return allowance.cost

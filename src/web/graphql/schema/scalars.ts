@@ -1,6 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql'
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars'
 import type { EpochMs } from '../../../kernel/clock.js'
+import { isoTime } from '../../../kernel/iso-time.js'
 
 /**
  * Epoch milliseconds inside, ISO 8601 with milliseconds and `Z` outside. Takes any zone, refuses days that do not exist and times without a zone. Takes epoch
@@ -11,7 +12,7 @@ export const DateTime = new GraphQLScalarType<EpochMs, string>({
   description:
     'A time as ISO 8601 text. Answers have milliseconds and the zone Z: 2026-01-31T09:30:00.000Z. Epoch milliseconds are taken too.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  serialize: (at) => new Date(at as EpochMs).toISOString(),
+  serialize: (at) => isoTime(at as EpochMs),
   parseValue: (value) => (typeof value === 'number' ? readEpochMs(value) : within(GraphQLDateTime.parseValue(value).getTime())),
   parseLiteral: (node) =>
     node.kind === Kind.INT ? readEpochMs(Number(node.value)) : within(GraphQLDateTime.parseLiteral(node, undefined).getTime()),

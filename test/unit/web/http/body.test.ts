@@ -101,3 +101,45 @@ describe('the room for bodies', () => {
     }
   })
 })
+
+describe('a body that is at hand', () => {
+  const refusals = async (metrics: Registry) => /bodies_refused_total\{reason="encoding"\} (\d+)/.exec(await metrics.metrics())?.[1]
+  function arrive(sent: Buffer | string, length = String(Buffer.byteLength(sent))) {
+    const request = Object.assign(new PassThrough(), { headers: { 'content-length': length } })
+    request.write(sent)
+    return request
+  }
+  const bodies = new Bodies({ metrics: new Registry() })
+  const atHand = (request: PassThrough) => bodies.atHand(request as unknown as IncomingMessage)
+
+  for (const text of ['{}', '{"name":"é 漢 😀"}', `{"text":"${'x'.repeat(2_000)}"}`])
+    it(`is read at once, and to its end: ${text.slice(0, 20)}`, async () => {
+      const request = arrive(text)
+      expect(atHand(request)?.text).to.equal(text)
+      const ended = new Promise((resolve) => request.once('end', resolve))
+      request.end()
+      await ended
+    })
+
+  it('is refused, and counted, when it is no UTF-8', async () => {
+    const metrics = new Registry()
+    const request = arrive(Buffer.from([0x22, 0xff, 0x22]))
+    expect(() => new Bodies({ metrics }).atHand(request as unknown as IncomingMessage)).to.throw('The body is not UTF-8.')
+    expect(await refusals(metrics)).to.equal('1')
+  })
+
+  it('is none that is large, has not all arrived, does not say how long it is, or is empty', () => {
+    expect(atHand(arrive('x'.repeat(2_049)))).to.equal(null)
+    expect(atHand(arrive('{"a":1', '7'))).to.equal(null)
+    const request = Object.assign(new PassThrough(), { headers: {} })
+    request.write('{}')
+    expect(atHand(request)).to.equal(null)
+    expect(atHand(Object.assign(new PassThrough(), { headers: { 'content-length': '0' } }))).to.equal(null)
+  })
+
+  it('is nobody’s who has gone', () => {
+    const request = arrive('{}')
+    request.destroy()
+    expect(atHand(request)).to.equal(null)
+  })
+})
