@@ -22,7 +22,7 @@ const savedOfAddressMs = 5_000
 const lookupsOfNewcomer = 3
 
 /** A key as it is looked up: by its text, which costs nothing, and by its hash, which is what the database holds. */
-export interface KeyToLookUp {
+interface KeyToLookUp {
   name: string
   hash: () => Buffer
 }
